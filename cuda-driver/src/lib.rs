@@ -1,0 +1,1 @@
+//! The CUDA driver API for Rust: memory-safe, with nothing to install but a driver.

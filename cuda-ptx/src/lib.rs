@@ -1,0 +1,1 @@
+//! PTX as data: parser, entries and their parameters.

@@ -1,0 +1,1 @@
+//! Executes PTX kernels on the CPU, without unsafe code.

@@ -1,0 +1,1 @@
+//! The software driver: the CUDA driver API on the CPU.

@@ -1,0 +1,1 @@
+//! Raw bindings to the CUDA driver API, resolved at run time.
