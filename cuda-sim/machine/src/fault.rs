@@ -1,0 +1,154 @@
+//! Why a launch ended early, and where.
+
+use std::fmt;
+
+use crate::MemoryFault;
+
+/// An instruction, directive or operand that the machine does not implement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The statement as it stands in the PTX.
+    pub text: String,
+    /// Its line.
+    pub line: u32,
+    /// The function or kernel in which it stands.
+    pub function: String,
+    /// What about it is not implemented.
+    pub why: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function `{}`, line {} `{}`: {}", self.function, self.line, self.text, self.why)
+    }
+}
+
+/// A space that belongs to a block or a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// Shared memory of the block.
+    Shared,
+    /// Local memory of the thread.
+    Local,
+    /// Parameters of the kernel or of a called function.
+    Param,
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shared => "shared",
+            Self::Local => "local",
+            Self::Param => "param",
+        })
+    }
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// Global memory refused the access.
+    Memory(MemoryFault),
+    /// The address is not a multiple of the access size.
+    Misaligned {
+        /// The address, in the instruction's own space.
+        address: u64,
+        /// Bytes of the access.
+        size: usize,
+    },
+    /// The access leaves the block's shared, the thread's local or the kernel's parameter memory.
+    OutOfRange {
+        /// Which space.
+        window: Window,
+        /// The offset within that space.
+        address: u64,
+        /// Bytes of the access.
+        size: usize,
+        /// Bytes that the space has.
+        limit: u64,
+    },
+    /// The kernel executed `trap`.
+    Trap,
+    /// The kernel, or a function that it calls, has an instruction that is not implemented; nothing was executed.
+    Unsupported(Unsupported),
+    /// Every thread that has not ended waits for another.
+    Deadlock {
+        /// What the named thread waits for.
+        waits_for: String,
+    },
+    /// The limit on instructions was reached.
+    Timeout {
+        /// The limit.
+        instructions: u64,
+    },
+    /// Calls are nested deeper than local memory allows.
+    StackOverflow {
+        /// Bytes of local memory that a thread may use.
+        limit: u32,
+    },
+    /// The launch itself makes no sense; nothing was executed.
+    InvalidLaunch(String),
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(fault) => fault.fmt(f),
+            Self::Misaligned { address, size } => {
+                write!(f, "address {address:#x} is not a multiple of the access size, {size} bytes")
+            }
+            Self::OutOfRange { window, address, size, limit } => {
+                write!(f, "{window} address {address:#x}, {size} bytes: outside the {limit} bytes of {window} memory")
+            }
+            Self::Trap => f.write_str("the kernel executed trap"),
+            Self::Unsupported(what) => write!(f, "not implemented: {what}"),
+            Self::Deadlock { waits_for } => write!(f, "deadlock: no thread can run; this one waits for {waits_for}"),
+            Self::Timeout { instructions } => write!(f, "the limit of {instructions} executed instructions is reached"),
+            Self::StackOverflow { limit } => write!(f, "calls need more than the {limit} bytes of local memory that a thread has"),
+            Self::InvalidLaunch(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Which thread executed which instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The function: the kernel's own name, or that of a function which it called.
+    pub function: String,
+    /// Line in the PTX.
+    pub line: u32,
+    /// The instruction as it stands there.
+    pub instruction: String,
+    /// Coordinates of the block in the grid.
+    pub block: [u32; 3],
+    /// Coordinates of the thread in the block.
+    pub thread: [u32; 3],
+}
+
+/// The reason why a launch ended early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// Where; nothing when no instruction was executed.
+    pub place: Option<Place>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`", self.kernel)?;
+        if let Some(place) = &self.place {
+            if place.function != self.kernel {
+                write!(f, ", function `{}`", place.function)?;
+            }
+            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
+            write!(f, ", line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})", place.line, place.instruction)?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,61 @@
+//! What a launch is made of, and what it reports when it succeeds.
+
+/// One launch of a kernel.
+#[derive(Debug, Clone)]
+pub struct Launch<'a> {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// The parameter buffer, laid out as [`Kernel::params`](crate::Kernel::params) says.
+    pub params: &'a [u8],
+    /// The device address of each of [`Program::globals`](crate::Program::globals), in that order.
+    pub globals: &'a [u64],
+    /// What `%gridid` reads.
+    pub grid_id: u64,
+    /// Chooses the order in which blocks and warps run, where CUDA leaves it open; 0 is ascending order.
+    pub seed: u64,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+impl<'a> Launch<'a> {
+    /// A launch without dynamic shared memory and module variables, in ascending order, with the default limits.
+    #[must_use]
+    pub const fn new(grid: [u32; 3], block: [u32; 3], params: &'a [u8]) -> Self {
+        Self { grid, block, dynamic_shared: 0, params, globals: &[], grid_id: 1, seed: 0, limits: Limits::DEFAULT }
+    }
+}
+
+/// When a launch is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions executed by warps, all together; more is reported as a timeout.
+    pub instructions: u64,
+    /// Bytes of local memory (variables and call frames) that one thread may use.
+    pub local_bytes: u32,
+}
+
+impl Limits {
+    /// No limit on instructions, 512 KiB of local memory for each thread.
+    pub const DEFAULT: Self = Self { instructions: u64::MAX, local_bytes: 512 << 10 };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// What a launch did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Blocks that ran to their end.
+    pub blocks: u64,
+    /// Instructions executed by warps.
+    pub instructions: u64,
+    /// Instructions executed by lanes: each warp instruction counts its active lanes.
+    pub lane_instructions: u64,
+}

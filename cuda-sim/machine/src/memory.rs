@@ -1,0 +1,155 @@
+//! The global address space as the kernel sees it; the driver's state implements it and checks each access.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Lanes of a warp.
+pub const WARP_SIZE: usize = 32;
+
+/// First generic address of the window through which a thread sees its block's shared memory.
+///
+/// The windows lie above 2^47, where no device or host allocation can be.
+pub const SHARED_WINDOW: u64 = 0x0053_0000_0000_0000;
+/// First generic address of the window through which a thread sees its own local memory.
+pub const LOCAL_WINDOW: u64 = 0x004c_0000_0000_0000;
+/// First generic address of the window through which a thread sees the kernel's parameters.
+pub const PARAM_WINDOW: u64 = 0x0050_0000_0000_0000;
+/// Bytes of each window.
+pub const WINDOW_SIZE: u64 = 1 << 32;
+
+/// Why the memory refused an access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryFault {
+    /// First byte of the refused access.
+    pub address: u64,
+    /// Bytes of the refused access.
+    pub size: usize,
+    /// What is wrong with it, as a phrase that can follow "address 0x…, 4 bytes:".
+    pub why: Cow<'static, str>,
+}
+
+impl fmt::Display for MemoryFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "address {:#x}, {} bytes: {}", self.address, self.size, self.why)
+    }
+}
+
+impl std::error::Error for MemoryFault {}
+
+/// A fault of one lane of a warp's access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneFault {
+    /// Number of the lane, 0 to 31.
+    pub lane: usize,
+    /// What happened to it.
+    pub fault: MemoryFault,
+}
+
+/// The addresses of one access by a warp.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<'a> {
+    /// Bit *i* is set when lane *i* takes part.
+    pub mask: u32,
+    /// Bytes that each lane accesses: 1, 2, 4, 8, 16 or 32. Each address is a multiple of it.
+    pub size: usize,
+    /// The address of each lane; meaningless where the mask has no bit.
+    pub addresses: &'a [u64; WARP_SIZE],
+}
+
+impl Lanes<'_> {
+    /// Where the lanes of the mask lie side by side, the address that lane 0 has or would have.
+    #[must_use]
+    pub fn contiguous_base(&self) -> Option<u64> {
+        let first = self.mask.trailing_zeros() as usize;
+        let base = self.addresses.get(first)?.wrapping_sub((first * self.size) as u64);
+        let mut apart = 0;
+        for (lane, address) in self.addresses.iter().enumerate() {
+            let active = u64::from(self.mask >> lane & 1).wrapping_neg();
+            apart |= (address.wrapping_sub(base) ^ (lane * self.size) as u64) & active;
+        }
+        (apart == 0).then_some(base)
+    }
+
+    /// The numbers of the lanes that take part.
+    pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 == 1)
+    }
+}
+
+/// Global memory, the constant bank and whatever else lies in the generic address space outside the windows.
+///
+/// Implementations check bounds, liveness and permissions; the machine has checked the alignment. An access either happens whole or,
+/// when it is refused, not at all.
+pub trait Memory: Sync {
+    /// Reads `into.len()` bytes at `address`.
+    ///
+    /// # Errors
+    /// The bytes are not all readable.
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault>;
+
+    /// Writes `bytes` at `address`.
+    ///
+    /// # Errors
+    /// The bytes are not all writable.
+    fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault>;
+
+    /// Replaces the little-endian word of `size` bytes (2, 4 or 8) at `address` by `update(old)` as one indivisible step, and returns
+    /// the old word. `update` may be called more than once.
+    ///
+    /// # Errors
+    /// The bytes are not all readable and writable.
+    fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<u64, MemoryFault>;
+
+    /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`.
+    ///
+    /// The default reads lanes that lie side by side in one piece, and otherwise lane by lane.
+    ///
+    /// # Errors
+    /// The fault of the lowest lane that has one.
+    fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneFault> {
+        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes)) {
+            if let Some(piece) = into.get_mut(range.clone()) {
+                if self.load(base.wrapping_add(range.start as u64), piece).is_ok() {
+                    return Ok(());
+                }
+            }
+        }
+        for (lane, piece) in into.chunks_exact_mut(lanes.size).take(WARP_SIZE).enumerate() {
+            if lanes.mask >> lane & 1 == 1 {
+                self.load(lanes.addresses[lane], piece).map_err(|fault| LaneFault { lane, fault })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes for a whole warp: lane *i* writes `bytes[i * size..][..size]`; of two lanes with one address the higher wins.
+    ///
+    /// The default writes lanes that lie side by side in one piece, and otherwise lane by lane.
+    ///
+    /// # Errors
+    /// The fault of the lowest lane that has one; lower lanes have then written.
+    fn store_lanes(&self, lanes: &Lanes<'_>, bytes: &[u8]) -> Result<(), LaneFault> {
+        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes)) {
+            if let Some(piece) = bytes.get(range.clone()) {
+                if self.store(base.wrapping_add(range.start as u64), piece).is_ok() {
+                    return Ok(());
+                }
+            }
+        }
+        for (lane, piece) in bytes.chunks_exact(lanes.size).take(WARP_SIZE).enumerate() {
+            if lanes.mask >> lane & 1 == 1 {
+                self.store(lanes.addresses[lane], piece).map_err(|fault| LaneFault { lane, fault })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The byte range within a warp's buffer that the mask covers, if its bits are one run.
+fn run_of_ones(lanes: &Lanes<'_>) -> Option<std::ops::Range<usize>> {
+    let first = lanes.mask.trailing_zeros() as usize;
+    let shifted = lanes.mask.checked_shr(first as u32)?;
+    let count = shifted.trailing_ones() as usize;
+    (shifted.count_ones() as usize == count).then_some(first * lanes.size..(first + count) * lanes.size)
+}

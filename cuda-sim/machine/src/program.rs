@@ -1,0 +1,167 @@
+//! A decoded module: kernels that can be launched, and the variables that the driver places.
+
+use crate::{Fault, Launch, Memory, Statistics, Unsupported};
+
+/// The space of a module variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GlobalSpace {
+    /// `.global`
+    Global,
+    /// `.const`
+    Const,
+}
+
+/// Where a variable's initial bytes hold the address of another variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relocation {
+    /// First byte of the address within the variable.
+    pub offset: usize,
+    /// Bytes of the address: 4 or 8.
+    pub size: usize,
+    /// Index in [`Program::globals`] of the variable whose address is meant.
+    pub target: usize,
+    /// What is added to that address.
+    pub addend: i64,
+}
+
+/// A variable of the module, which the driver places in device memory when it loads the module.
+#[derive(Debug, Clone)]
+pub struct Global {
+    /// Its name.
+    pub name: String,
+    /// Its space.
+    pub space: GlobalSpace,
+    /// Bytes.
+    pub size: usize,
+    /// Alignment in bytes, a power of two.
+    pub align: usize,
+    /// Initial bytes, `size` of them; zero where the PTX gives none.
+    pub bytes: Vec<u8>,
+    /// Addresses to be added to the initial bytes.
+    pub relocations: Vec<Relocation>,
+}
+
+/// A parameter of a kernel as it lies in the parameter buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelParam {
+    /// First byte.
+    pub offset: usize,
+    /// Bytes.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+}
+
+/// A kernel, decoded.
+#[derive(Debug)]
+pub struct Kernel {
+    pub(crate) name: String,
+    pub(crate) params: Vec<KernelParam>,
+    pub(crate) static_shared_bytes: u32,
+    pub(crate) local_bytes: u32,
+    pub(crate) max_ntid: Option<[u32; 3]>,
+    pub(crate) req_ntid: Option<[u32; 3]>,
+    pub(crate) registers: u32,
+    pub(crate) unsupported: Option<Unsupported>,
+}
+
+impl Kernel {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its parameters in order.
+    #[must_use]
+    pub fn params(&self) -> &[KernelParam] {
+        &self.params
+    }
+
+    /// Bytes of the parameter buffer.
+    #[must_use]
+    pub fn params_size(&self) -> usize {
+        self.params.last().map_or(0, |last| last.offset + last.size)
+    }
+
+    /// Bytes of shared memory that its variables take.
+    #[must_use]
+    pub fn static_shared_bytes(&self) -> u32 {
+        self.static_shared_bytes
+    }
+
+    /// Bytes of local memory that each thread's variables take.
+    #[must_use]
+    pub fn local_bytes(&self) -> u32 {
+        self.local_bytes
+    }
+
+    /// The largest block that it may be launched with (`.maxntid`).
+    #[must_use]
+    pub fn max_ntid(&self) -> Option<[u32; 3]> {
+        self.max_ntid
+    }
+
+    /// The only block that it may be launched with (`.reqntid`).
+    #[must_use]
+    pub fn req_ntid(&self) -> Option<[u32; 3]> {
+        self.req_ntid
+    }
+
+    /// An estimate of the 32-bit registers that a thread needs.
+    #[must_use]
+    pub fn registers(&self) -> u32 {
+        self.registers
+    }
+
+    /// The first thing in it, or in what it calls, that the machine does not implement; a launch would report it.
+    #[must_use]
+    pub fn unsupported(&self) -> Option<&Unsupported> {
+        self.unsupported.as_ref()
+    }
+}
+
+/// A decoded module: immutable, to be shared between threads.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) kernels: Vec<Kernel>,
+    pub(crate) globals: Vec<Global>,
+}
+
+impl Program {
+    /// The kernel of that name.
+    #[must_use]
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// All kernels in the order of the PTX.
+    #[must_use]
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// The module's variables in the order of the PTX, constants included.
+    #[must_use]
+    pub fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+}
+
+/// Runs a kernel to its end.
+///
+/// # Errors
+/// The first fault of any thread. What was stored before it stays stored.
+pub fn run(kernel: &Kernel, program: &Program, launch: &Launch<'_>, memory: &dyn Memory) -> Result<Statistics, Fault> {
+    let _ = (program, launch, memory);
+    Err(Fault { kind: crate::FaultKind::InvalidLaunch(String::from("not yet executable")), kernel: kernel.name.clone(), place: None })
+}
+
+impl Program {
+    /// Decodes a module. What is not implemented is remembered and reported when a kernel that needs it is launched.
+    #[must_use]
+    pub fn new(module: &cuda_ptx::Module<'_>) -> Self {
+        let _ = module;
+        Self { kernels: Vec::new(), globals: Vec::new() }
+    }
+}
