@@ -16,7 +16,11 @@ pub struct ParseError {
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PTX line {}, column {}: {}", self.line, self.column, self.message)
+        write!(
+            f,
+            "PTX line {}, column {}: {}",
+            self.line, self.column, self.message
+        )
     }
 }
 

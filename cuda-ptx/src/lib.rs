@@ -1,7 +1,39 @@
-//! PTX as data: parser, entries and their parameters.
+//! PTX as data: the text of a module becomes statements with their places, kernels with their parameters, and variables with their
+//! initial values.
+//!
+//! ```
+//! let module = cuda_ptx::Module::parse(
+//!     ".version 7.0 .target sm_52 .address_size 64
+//!      .visible .entry scale(.param .u64 data, .param .f32 factor) { ret; }",
+//! )?;
+//! let scale = module.entry("scale").ok_or("no such kernel")?;
+//! assert_eq!(scale.params[1].offset, 8);
+//! assert_eq!(scale.params[1].ty, cuda_ptx::ScalarType::F32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The syntax is generic: any instruction of the form `opcode.modifiers operands;` is accepted and kept as it is written, so the parser
+//! needs no change for new instructions. What an instruction means is the concern of those who execute it.
+//!
+//! The text may come from anywhere. Time and memory are linear in its length, nothing recurses on its depth, and whatever is wrong with
+//! it becomes a [`ParseError`] with line and column.
 
 mod error;
+mod function;
+mod lexer;
 mod module;
+mod operand;
+mod parser;
+mod position;
+mod scalar;
+mod statement;
+mod variable;
 
 pub use error::ParseError;
+pub use function::{Function, FunctionKind, Param, Pointer, Tuning};
 pub use module::Module;
+pub use operand::Operand;
+pub use position::Position;
+pub use scalar::ScalarType;
+pub use statement::{Directive, Guard, Instruction, Statement};
+pub use variable::{Initial, Linkage, Space, Variable};

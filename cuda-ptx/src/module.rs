@@ -1,25 +1,102 @@
 //! A whole module.
 
-use crate::ParseError;
+use crate::parser::{Bodies, Parser};
+use crate::{Directive, Function, FunctionKind, ParseError, Position, Variable};
 
 /// A parsed module; it borrows the text that it was parsed from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Module<'a> {
-    source: &'a str,
+    pub(crate) source: &'a str,
+    pub(crate) version: (u32, u32),
+    pub(crate) targets: Vec<&'a str>,
+    pub(crate) address_size: u32,
+    pub(crate) functions: Vec<Function<'a>>,
+    pub(crate) variables: Vec<Variable<'a>>,
+    pub(crate) directives: Vec<Directive<'a>>,
 }
 
 impl<'a> Module<'a> {
-    /// Parses a module.
+    /// Parses a module. A NUL byte ends the text, as it does for the driver.
     ///
     /// # Errors
-    /// The text is not PTX.
+    /// The text is not PTX; the error names the line, the column and what was expected there.
     pub fn parse(source: &'a str) -> Result<Self, ParseError> {
-        Ok(Self { source })
+        Self::parse_with(source, Bodies::Parse)
+    }
+
+    /// Parses everything but the bodies of functions: several times as fast, for those who need names and parameters only.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse), but what stands inside a body is only searched for its end.
+    pub fn parse_signatures(source: &'a str) -> Result<Self, ParseError> {
+        Self::parse_with(source, Bodies::Skip)
+    }
+
+    fn parse_with(source: &'a str, bodies: Bodies) -> Result<Self, ParseError> {
+        if u32::try_from(source.len()).is_err() {
+            return Err(Position { line: 1, column: 1 }.error("the text is longer than 4 GiB"));
+        }
+        Parser::new(source, bodies)?.module(source)
     }
 
     /// The text that it was parsed from.
     #[must_use]
     pub fn source(&self) -> &'a str {
         self.source
+    }
+
+    /// `.version`: major and minor.
+    #[must_use]
+    pub fn version(&self) -> (u32, u32) {
+        self.version
+    }
+
+    /// The first word of `.target`: the architecture.
+    #[must_use]
+    pub fn target(&self) -> &'a str {
+        self.targets.first().copied().unwrap_or("")
+    }
+
+    /// All words of `.target`.
+    #[must_use]
+    pub fn targets(&self) -> &[&'a str] {
+        &self.targets
+    }
+
+    /// Bits of an address: 32 or 64.
+    #[must_use]
+    pub fn address_size(&self) -> u32 {
+        self.address_size
+    }
+
+    /// The kernels.
+    pub fn entries(&self) -> impl Iterator<Item = &Function<'a>> {
+        self.functions
+            .iter()
+            .filter(|function| function.kind == FunctionKind::Entry)
+    }
+
+    /// The kernel of that name.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<&Function<'a>> {
+        self.entries().find(|entry| entry.name == name)
+    }
+
+    /// Kernels and device functions in the order of the text, declarations included.
+    #[must_use]
+    pub fn functions(&self) -> &[Function<'a>] {
+        &self.functions
+    }
+
+    /// Variables of all spaces that are declared outside functions.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable<'a>] {
+        &self.variables
+    }
+
+    /// The other directives outside functions: `.file`, `.section`, `.alias` …
+    #[must_use]
+    pub fn directives(&self) -> &[Directive<'a>] {
+        &self.directives
     }
 }

@@ -1,0 +1,109 @@
+//! The parser: one token of lookahead, no recursion on the depth of the text.
+
+mod body;
+mod declaration;
+mod expression;
+mod function;
+mod operand;
+mod top;
+
+use crate::lexer::{Kind, Lexer, Token};
+use crate::{ParseError, Position};
+
+/// Statements, operands and initial values of one module. Real modules of 100 MB have a third of it; a text made to fill the memory
+/// of whoever loads it is refused here.
+const MOST_NODES: u32 = 1 << 25;
+
+/// How deep brackets and parentheses may nest within one operand.
+const DEEPEST: u32 = 32;
+
+/// Whether function bodies are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bodies {
+    Parse,
+    Skip,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    token: Token<'a>,
+    /// One past the last byte of the token before `token`.
+    end: usize,
+    nodes: u32,
+    bodies: Bodies,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(source: &'a str, bodies: Bodies) -> Result<Self, ParseError> {
+        let mut lexer = Lexer::new(source);
+        let token = lexer.next()?;
+        Ok(Self {
+            lexer,
+            token,
+            end: 0,
+            nodes: 0,
+            bodies,
+        })
+    }
+
+    /// The current token; the next one takes its place.
+    fn advance(&mut self) -> Result<Token<'a>, ParseError> {
+        let next = self.lexer.next()?;
+        let token = std::mem::replace(&mut self.token, next);
+        self.end = token.start + token.text.len();
+        Ok(token)
+    }
+
+    /// Moves past a punctuation mark, if it is there.
+    fn accept(&mut self, mark: &str) -> Result<bool, ParseError> {
+        let there = self.token.is(mark);
+        if there {
+            self.advance()?;
+        }
+        Ok(there)
+    }
+
+    fn expect(&mut self, mark: &str, context: &str) -> Result<(), ParseError> {
+        if self.accept(mark)? {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("`{mark}` {context}")))
+        }
+    }
+
+    fn word(&mut self, expected: &str) -> Result<&'a str, ParseError> {
+        if self.token.kind == Kind::Word {
+            Ok(self.advance()?.text)
+        } else {
+            Err(self.unexpected(expected))
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, expected: &str) -> ParseError {
+        self.token
+            .position
+            .error(format!("expected {expected}, found {}", self.token.shown()))
+    }
+
+    fn here(&self) -> Position {
+        self.token.position
+    }
+
+    /// The text from `start` to the end of the last token that was taken.
+    fn text_since(&self, start: usize) -> &'a str {
+        self.lexer.since(start, self.end)
+    }
+
+    /// Counts a statement, operand or initial value.
+    fn count_node(&mut self) -> Result<(), ParseError> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(self.here().error(format!(
+                "the module has more than {MOST_NODES} statements, operands and initial values"
+            )));
+        }
+        Ok(())
+    }
+}
