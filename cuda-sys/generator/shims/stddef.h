@@ -1,0 +1,6 @@
+/* The few standard types that the headers name, so that no system header is needed. */
+#ifndef SHIM_STDDEF_H
+#define SHIM_STDDEF_H
+typedef __SIZE_TYPE__ size_t;
+#define NULL ((void *)0)
+#endif
