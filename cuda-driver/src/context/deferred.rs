@@ -1,0 +1,101 @@
+//! Owners whose last use may still be running: they are dropped when it is done.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{MutexGuard, PoisonError};
+
+use super::ContextCore;
+use super::events::RawEvent;
+use crate::process;
+
+/// Something to drop once an event is done.
+pub(crate) struct Deferred {
+    /// Recorded behind the last use; nobody else refers to it.
+    event: RawEvent,
+    owner: Box<dyn Any + Send>,
+}
+
+impl Deferred {
+    pub(crate) fn new(event: RawEvent, owner: Box<dyn Any + Send>) -> Self {
+        Self { event, owner }
+    }
+
+    /// Drops the owner, whatever its destructor does.
+    fn finish(self, context: &ContextCore) {
+        context.put_event(self.event);
+        drop_owner(self.owner);
+    }
+}
+
+/// Drops the owner of external memory; a panic in its destructor is reported and goes no further.
+pub(crate) fn drop_owner(owner: Box<dyn Any + Send>) {
+    if catch_unwind(AssertUnwindSafe(|| drop(owner))).is_err() {
+        log::error!("the owner of external memory panicked when it was dropped");
+    }
+}
+
+impl ContextCore {
+    fn deferred(&self) -> MutexGuard<'_, Vec<Deferred>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the owner until its event is done.
+    pub(crate) fn defer(&self, deferred: Deferred) {
+        self.deferred().push(deferred);
+    }
+
+    /// Drops every deferred owner whose work is done; returns how many are left.
+    pub(crate) fn collect(&self) -> usize {
+        if process::in_host_function() || !self.may_release() {
+            return self.deferred().len();
+        }
+        let mut waiting = std::mem::take(&mut *self.deferred());
+        if waiting.is_empty() {
+            return 0;
+        }
+        let mut done = Vec::new();
+        crate::stream::relaxed(&self.driver, || {
+            let mut index = 0;
+            while index < waiting.len() {
+                if waiting[index].event_is_done(self) {
+                    done.push(waiting.swap_remove(index));
+                } else {
+                    index += 1;
+                }
+            }
+        });
+        let mut deferred = self.deferred();
+        deferred.append(&mut waiting);
+        let left = deferred.len();
+        drop(deferred);
+        for item in done {
+            item.finish(self);
+        }
+        left
+    }
+
+    /// Waits for every deferred owner and drops it; leaks those whose work can never be proved done.
+    pub(super) fn collect_all(&mut self) {
+        let items = std::mem::take(&mut *self.deferred());
+        for item in items {
+            let done = self.may_release()
+                && crate::stream::relaxed(&self.driver, || {
+                    self.event_synchronize(&item.event).is_ok()
+                });
+            if done {
+                item.finish(self);
+            } else {
+                log::error!(
+                    "the owner of external memory is leaked: its last use cannot be awaited"
+                );
+                std::mem::forget(item);
+            }
+        }
+    }
+}
+
+impl Deferred {
+    fn event_is_done(&self, context: &ContextCore) -> bool {
+        context.event_is_complete(&self.event).unwrap_or(false)
+    }
+}

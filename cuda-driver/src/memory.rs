@@ -1,0 +1,27 @@
+//! Memory: of the device, page-locked memory of the host, and the copies between them.
+//!
+//! C groups: memory management, stream-ordered allocation and unified addressing.
+
+mod allocate;
+mod allocation;
+mod block;
+mod copy;
+mod element;
+mod fill;
+mod foreign;
+mod pinned;
+mod pinned_slice;
+mod place;
+mod raw_parts;
+mod slice;
+pub(crate) mod staging;
+mod transfer;
+
+pub use allocation::DeviceAllocation;
+pub(crate) use block::Block;
+pub use foreign::Lender;
+pub use pinned::PinnedBuffer;
+pub use pinned_slice::{PinnedSlice, PinnedSliceMut};
+pub use place::{CopyDestination, CopySource};
+pub use raw_parts::{Deallocation, RawAllocation};
+pub use slice::{DeviceSlice, DeviceSliceMut};

@@ -1,0 +1,102 @@
+//! Allocating device memory on a stream.
+
+use std::mem::MaybeUninit;
+
+use bytemuck::{NoUninit, Zeroable};
+use cuda_sys::{CUdevice_attribute, CUdeviceptr};
+
+use super::allocation::DeviceAllocation;
+use super::block::{Block, Owner, Release};
+use super::element::size_in_bytes;
+use crate::call;
+use crate::context::ContextCore;
+use crate::error::{Doing, Result};
+use crate::process;
+use crate::stream::{Kind, Stream};
+
+impl Stream {
+    /// Allocates memory and copies `from` into it; `from` can be changed at once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory); what the copy returns.
+    #[doc(alias = "memcpy_stod")]
+    #[doc(alias = "to_gpu")]
+    pub fn upload<T: NoUninit>(&self, from: &[T]) -> Result<DeviceAllocation<T>> {
+        let memory = self.uninitialized::<T>(from.len())?;
+        // SAFETY: the copy that follows on the same stream writes every element.
+        let mut memory = unsafe { memory.assume_init() };
+        self.copy(from, &mut memory)?;
+        Ok(memory)
+    }
+
+    /// Allocates memory of `len` elements and sets it to zero.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory); what the driver returns.
+    #[doc(alias = "alloc_zeros")]
+    pub fn zeroed<T: Zeroable>(&self, len: usize) -> Result<DeviceAllocation<T>> {
+        let memory = self.uninitialized::<T>(len)?;
+        // SAFETY: the operation that follows on the same stream zeroes every element, which is a valid `T`.
+        let mut memory = unsafe { memory.assume_init() };
+        self.zero(&mut memory)?;
+        Ok(memory)
+    }
+
+    /// Allocates memory of `len` elements that are not initialised.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory); what the driver returns.
+    #[doc(alias = "cuMemAllocAsync")]
+    #[doc(alias = "mem_alloc")]
+    pub fn uninitialized<T>(&self, len: usize) -> Result<DeviceAllocation<MaybeUninit<T>>> {
+        process::drop_postponed();
+        let doing = || format!("allocate {len} elements of {} bytes", size_of::<T>());
+        let size = size_in_bytes::<T>(len).doing(doing)?;
+        let block = self.allocate(size).doing(doing)?;
+        let address = block.0;
+        Ok(DeviceAllocation::new(address, len, Owner::new(block.1)))
+    }
+
+    fn allocate(&self, size: usize) -> Result<(CUdeviceptr, Block)> {
+        let home = self.core();
+        if size == 0 {
+            return Ok((0, Block::at_home(home, 0, 0, Release::Nothing, false)));
+        }
+        // Another library's stream may be in the legacy or a kept form; the allocator takes them all.
+        let ordered = home.context().has_stream_ordered_allocator()?;
+        let mut address: CUdeviceptr = 0;
+        if ordered {
+            home.enqueue(|| {
+                let out = &raw mut address;
+                // SAFETY: the stream is live as long as its core, and the pointer is to a live address.
+                unsafe { call!(home.driver(), cuMemAllocAsync(out, size, home.as_raw())) }
+            })?;
+            return Ok((
+                address,
+                Block::at_home(home, address, size, Release::StreamOrdered, true),
+            ));
+        }
+        debug_assert!(home.kind() != Kind::PerThread && home.kind() != Kind::Borrowed);
+        let _current = home.context().push()?;
+        // SAFETY: the pointer is to a live address, and the context is current.
+        let result = unsafe { call!(home.driver(), cuMemAlloc_v2(&raw mut address, size)) };
+        home.context().watch(result)?;
+        Ok((
+            address,
+            Block::at_home(home, address, size, Release::Synchronous, false),
+        ))
+    }
+}
+
+impl ContextCore {
+    /// Whether the driver and the device have the stream-ordered allocator; asked once.
+    fn has_stream_ordered_allocator(&self) -> Result<bool> {
+        if let Some(&known) = self.stream_ordered_allocator().get() {
+            return Ok(known);
+        }
+        let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
+        let supported = self.driver().library().cuMemAllocAsync().is_ok()
+            && self.device().raw_attribute(attribute)? != 0;
+        Ok(*self.stream_ordered_allocator().get_or_init(|| supported))
+    }
+}

@@ -1,0 +1,249 @@
+//! Blocks: pieces of device memory with one ordering state and one way to be released.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuda_sys::CUdeviceptr;
+
+use crate::call;
+use crate::context::{ContextCore, Deferred, drop_owner};
+use crate::error::Result;
+use crate::order::{Access, Order, Queue, Range};
+use crate::process;
+use crate::stream::StreamCore;
+
+/// How a block ends.
+pub(super) enum Release {
+    /// Freed in the order of its home stream.
+    StreamOrdered,
+    /// Freed after the host has waited for its last use.
+    Synchronous,
+    /// The owner is dropped after the last use.
+    Kept(Mutex<Option<Box<dyn Any + Send>>>),
+    /// Nothing: it is empty, or lent to us for the time of a closure.
+    Nothing,
+}
+
+/// # Invariants
+/// * `address..address + size` is live device memory of `context`, or memory that its device can access, until the
+///   release; empty blocks have size 0.
+/// * Everything enqueued on it is known to `order`.
+pub struct Block {
+    address: CUdeviceptr,
+    size: usize,
+    context: Arc<ContextCore>,
+    order: Order<StreamCore>,
+    release: Release,
+}
+
+impl Block {
+    /// A block at home on `home`, on which its allocation is the first work if `dirty`.
+    pub(super) fn at_home(
+        home: &Arc<StreamCore>,
+        address: CUdeviceptr,
+        size: usize,
+        release: Release,
+        dirty: bool,
+    ) -> Self {
+        Self {
+            address,
+            size,
+            context: Arc::clone(home.context()),
+            order: Order::at_home(Arc::clone(home), dirty),
+            release,
+        }
+    }
+
+    /// A block that is lent to us and has no home.
+    pub(super) fn lent(context: &Arc<ContextCore>, address: CUdeviceptr, size: usize) -> Self {
+        Self {
+            address,
+            size,
+            context: Arc::clone(context),
+            order: Order::homeless(),
+            release: Release::Nothing,
+        }
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    #[inline(always)]
+    pub(crate) fn order(&self) -> &Order<StreamCore> {
+        &self.order
+    }
+
+    #[inline]
+    pub(crate) fn context(&self) -> &Arc<ContextCore> {
+        &self.context
+    }
+
+    pub(super) fn release(&self) -> &Release {
+        &self.release
+    }
+
+    /// The access of an operation to the bytes from `address` on.
+    pub(crate) fn access(
+        &self,
+        address: CUdeviceptr,
+        bytes: u64,
+        write: bool,
+    ) -> Access<'_, StreamCore> {
+        let start = address.wrapping_sub(self.address);
+        Access {
+            order: &self.order,
+            range: Range {
+                start,
+                end: start.saturating_add(bytes),
+            },
+            write,
+        }
+    }
+
+    /// Makes the home stream wait for everything on the block.
+    pub(super) fn gather_at_home(&self) -> Result<()> {
+        match self.order.home() {
+            Some(home) => self.order.gather(home),
+            None => Ok(()),
+        }
+    }
+
+    fn free_in_stream_order(&self) -> Result<()> {
+        let Some(home) = self.order.home() else {
+            return Ok(());
+        };
+        self.order.gather(home)?;
+        home.enqueue(|| {
+            // SAFETY: the address was allocated by the stream-ordered allocator, all use of it is ordered before this
+            // on the home stream, and nothing refers to it any more.
+            unsafe { call!(home.driver(), cuMemFreeAsync(self.address, home.as_raw())) }
+        })
+    }
+
+    fn free_synchronously(&self) -> Result<()> {
+        for event in self.order.pending(false)? {
+            event.synchronize()?;
+        }
+        let _current = self.context.push()?;
+        // SAFETY: the address was allocated by `cuMemAlloc`, its last use is done, and nothing refers to it any more.
+        unsafe { call!(self.context.driver(), cuMemFree_v2(self.address)) }
+    }
+
+    /// Drops the owner after the last use, which may still be running.
+    fn release_owner(&self, owner: Box<dyn Any + Send>) {
+        let mut owner = Some(owner);
+        self.context
+            .release("await the last use of kept memory", || {
+                let Some(home) = self.order.home() else {
+                    return Ok(());
+                };
+                self.order.gather(home)?;
+                let event = self.context.take_event()?;
+                home.enqueue(|| event.record(&self.context, home.as_raw()))?;
+                if let Some(owner) = owner.take() {
+                    self.context.defer(Deferred::new(event, owner));
+                }
+                Ok(())
+            });
+        self.context.collect();
+        if let Some(owner) = owner {
+            if self.order.home().is_none() {
+                drop_owner(owner);
+            } else {
+                log::error!("the owner of kept memory is leaked: its last use cannot be awaited");
+                std::mem::forget(owner);
+            }
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.order.is_lost() {
+            log::error!(
+                "{} bytes of device memory are leaked: an operation on them cannot be awaited",
+                self.size
+            );
+            if let Release::Kept(owner) = &mut self.release {
+                std::mem::forget(
+                    owner
+                        .get_mut()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .take(),
+                );
+            }
+            return;
+        }
+        match &self.release {
+            Release::StreamOrdered => self
+                .context
+                .release("free device memory", || self.free_in_stream_order()),
+            Release::Synchronous => {
+                self.context
+                    .release("free device memory", || self.free_synchronously());
+            }
+            Release::Kept(owner) => {
+                let owner = owner.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(owner) = owner {
+                    self.release_owner(owner);
+                }
+            }
+            Release::Nothing => {}
+        }
+    }
+}
+
+/// One of the owners of a block; the last one releases it.
+pub(super) struct Owner(Arc<Block>);
+
+impl Owner {
+    pub(super) fn new(block: Block) -> Self {
+        Self(Arc::new(block))
+    }
+
+    /// Another owner of the same block.
+    pub(super) fn share(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    #[inline(always)]
+    pub(super) fn block(&self) -> &Block {
+        &self.0
+    }
+
+    /// The block itself, if there is no other owner.
+    pub(super) fn is_sole(&mut self) -> bool {
+        Arc::get_mut(&mut self.0).is_some()
+    }
+
+    /// Keeps the block from being released.
+    pub(super) fn disarm(&mut self) {
+        if let Some(block) = Arc::get_mut(&mut self.0) {
+            block.release = Release::Nothing;
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if process::in_host_function() {
+            process::postpone(Box::new(Arc::clone(&self.0)));
+        }
+    }
+}
+
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Block")
+            .field("address", &format_args!("{:#x}", self.address))
+            .field("size", &self.size)
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The number of the home stream, for `Debug`.
+pub(super) fn home_number(block: &Block) -> Option<u64> {
+    block.order.home().map(|home| home.number())
+}

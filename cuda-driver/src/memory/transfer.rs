@@ -1,0 +1,111 @@
+//! Copies between ordinary host slices and the device, through page-locked memory of ours.
+//!
+//! The slices may be pageable, registered, mapped or managed without our knowledge, so the driver is never given their
+//! address: it may take the bytes after the return. What it is given is a staging buffer, which outlives the copy whatever
+//! happens.
+
+use cuda_sys::CUdeviceptr;
+
+use super::block::Block;
+use super::copy::enqueue;
+use super::element::offset;
+use super::staging::{Bounce, LARGE, SMALL};
+use crate::call;
+use crate::error::Result;
+use crate::stream::StreamCore;
+
+/// Copies from the slice at `from`, which is taken completely before the return.
+pub(super) fn host_to_device(
+    stream: &StreamCore,
+    from: *const u8,
+    (to, target): (CUdeviceptr, &Block),
+    bytes: usize,
+) -> Result<()> {
+    let mut staging = stream.lock_staging();
+    let mut done = 0;
+    while done < bytes {
+        let piece = if bytes <= SMALL {
+            bytes
+        } else {
+            (bytes - done).min(LARGE)
+        };
+        let staged = staging.reserve(stream, piece)?;
+        // SAFETY: `done + piece` does not exceed the length of the slice.
+        let source = unsafe { from.add(done) };
+        // SAFETY: the slice and the reserved part of the staging buffer have that many bytes and do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(source, staged, piece) };
+        let to = to + offset(done);
+        enqueue(stream, [target.access(to, offset(piece), true)], || {
+            // SAFETY: the staged bytes stay until the stream has passed the event that their buffer waits for, and the
+            // destination until the copy is done: the tracker has the access.
+            unsafe {
+                call!(
+                    stream.driver(),
+                    cuMemcpyHtoDAsync_v2(to, staged.cast(), piece, stream.as_raw())
+                )
+            }
+        })?;
+        done += piece;
+    }
+    Ok(())
+}
+
+/// Copies to the slice at `to`, complete at the return.
+pub(super) fn device_to_host(
+    stream: &StreamCore,
+    (from, source): (CUdeviceptr, &Block),
+    to: *mut u8,
+    bytes: usize,
+) -> Result<()> {
+    // While one buffer is emptied by the host, the device fills the other.
+    let mut filled: Option<(Bounce, usize, usize)> = None;
+    let mut spare = None;
+    let mut done = 0;
+    while done < bytes {
+        let piece = if bytes <= SMALL {
+            bytes
+        } else {
+            (bytes - done).min(LARGE)
+        };
+        let mut bounce = match spare.take() {
+            Some(bounce) => bounce,
+            None => Bounce::take(stream.context(), piece)?,
+        };
+        let from = from + offset(done);
+        let staged = bounce.start();
+        bounce.set_pending(true);
+        let enqueued = enqueue(stream, [source.access(from, offset(piece), false)], || {
+            // SAFETY: the buffer lives until its event is done or for ever, and the source until the copy is done: the
+            // tracker has the access.
+            unsafe {
+                call!(
+                    stream.driver(),
+                    cuMemcpyDtoHAsync_v2(staged.cast(), from, piece, stream.as_raw())
+                )
+            }
+        });
+        if let Err(error) = enqueued {
+            bounce.set_pending(!error.is_refusal());
+            return Err(error);
+        }
+        bounce.record(stream)?;
+        if let Some(previous) = filled.replace((bounce, done, piece)) {
+            spare = Some(empty(previous, to)?);
+        }
+        done += piece;
+    }
+    if let Some(last) = filled {
+        empty(last, to)?;
+    }
+    Ok(())
+}
+
+/// Waits for a buffer, and copies what came to its place in the slice.
+fn empty((mut bounce, at, piece): (Bounce, usize, usize), to: *mut u8) -> Result<Bounce> {
+    bounce.wait()?;
+    // SAFETY: `at + piece` does not exceed the length of the slice.
+    let target = unsafe { to.add(at) };
+    // SAFETY: the buffer was filled with that many bytes, and does not overlap the slice.
+    unsafe { std::ptr::copy_nonoverlapping(bounce.start().cast_const(), target, piece) };
+    Ok(bounce)
+}

@@ -1,0 +1,142 @@
+//! The earlier operations on one shared block that a later one may have to wait for.
+
+use super::{Queue, Rules};
+
+/// A range of bytes inside a block, from `start` up to and without `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Range {
+    /// The whole block, however large.
+    pub(crate) const ALL: Self = Self {
+        start: 0,
+        end: u64::MAX,
+    };
+
+    fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    fn covers(self, other: Self) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// One earlier operation, or several that one event covers.
+struct Entry<E> {
+    range: Range,
+    write: bool,
+    stream: u64,
+    event: E,
+}
+
+/// All earlier operations that no later write has covered.
+pub(crate) struct Entries<E> {
+    list: Vec<Entry<E>>,
+}
+
+impl<E: Clone> Entries<E> {
+    /// More than this are brought down to one, at the price of waits that no conflict asks for.
+    const LIMIT: usize = 64;
+
+    /// No entries, and no memory for any.
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&E) -> bool) {
+        self.list.retain(|entry| keep(&entry.event));
+    }
+
+    pub(super) fn push(&mut self, range: Range, write: bool, stream: u64, event: E) {
+        self.list.push(Entry {
+            range,
+            write,
+            stream,
+            event,
+        });
+    }
+
+    /// Makes room for an operation with that many accesses, so that entering it cannot fail.
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.list.reserve(additional);
+    }
+
+    /// Replaces all entries of one stream by one event that was recorded behind them all.
+    pub(super) fn replace_stream(&mut self, stream: u64, event: E) {
+        self.list.retain(|entry| entry.stream != stream);
+        self.push(Range::ALL, true, stream, event);
+    }
+
+    /// The events of all entries, or of the writes among them.
+    pub(super) fn events(&self, writes_only: bool) -> Vec<E> {
+        self.list
+            .iter()
+            .filter(|entry| entry.write || !writes_only)
+            .map(|entry| entry.event.clone())
+            .collect()
+    }
+
+    /// Makes `stream` wait for everything that an access of that kind and range conflicts with.
+    ///
+    /// Returns whether it waited for all entries, so that the operation's event can stand for them all.
+    pub(super) fn wait_for_conflicts<Q: Queue<Event = E>>(
+        &self,
+        stream: &Q,
+        range: Range,
+        write: bool,
+    ) -> Result<bool, Q::Error> {
+        if self.list.len() >= Self::LIMIT {
+            self.wait_for_all(stream)?;
+            return Ok(true);
+        }
+        for entry in &self.list {
+            let conflict = entry.range.overlaps(range) && (write || entry.write);
+            if conflict && entry.stream != stream.number() {
+                stream.wait(&entry.event)?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes `stream` wait for every entry.
+    pub(super) fn wait_for_all<Q: Queue<Event = E>>(&self, stream: &Q) -> Result<(), Q::Error> {
+        for entry in &self.list {
+            if entry.stream != stream.number() {
+                stream.wait(&entry.event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters an operation that was enqueued after it waited for its conflicts, and removes what it covers.
+    pub(super) fn enter<R: Rules>(&mut self, range: Range, write: bool, stream: u64, event: E) {
+        self.list.retain(|entry| {
+            let covered = if R::WRITES_REMOVE_ONLY_COVERED || !write {
+                range.covers(entry.range)
+            } else {
+                range.overlaps(entry.range)
+            };
+            let waited_for = if write {
+                true
+            } else if R::READS_KEEP_WRITES {
+                !entry.write && entry.stream == stream
+            } else {
+                entry.write
+            };
+            !(covered && waited_for)
+        });
+        self.push(range, write, stream, event);
+    }
+}

@@ -1,0 +1,187 @@
+//! One operation on a stream: what it accesses, and the way it is enqueued.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+use super::{Entries, Order, Queue, Range, Rules};
+
+/// One block that an operation uses, and how.
+pub(crate) struct Access<'a, Q: Queue> {
+    pub(crate) order: &'a Order<Q>,
+    pub(crate) range: Range,
+    pub(crate) write: bool,
+}
+
+impl<Q: Queue> Clone for Access<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q: Queue> Copy for Access<'_, Q> {}
+
+impl<Q: Queue> Access<'_, Q> {
+    /// Orders accesses so that each block's stand together and every thread locks blocks in the same order.
+    fn key(&self) -> usize {
+        std::ptr::from_ref(self.order).addr()
+    }
+}
+
+/// One block of an operation that is under way: its entries are held if it is tracked.
+struct Held<'a, Q: Queue> {
+    accesses: std::ops::Range<usize>,
+    entries: Option<MutexGuard<'a, Entries<Q::Event>>>,
+    waited_for_all: bool,
+}
+
+/// Enqueues operations in the order that their accesses demand.
+pub(crate) enum Operation {}
+
+impl Operation {
+    /// Waits for what the accesses conflict with, enqueues, and leaves behind what later operations wait for.
+    ///
+    /// # Errors
+    /// What a wait or the enqueue returns. If the error proves that nothing was enqueued, nothing is left behind;
+    /// otherwise the operation counts as running.
+    #[inline]
+    pub(crate) fn run<R: Rules, Q: Queue>(
+        stream: &Q,
+        accesses: &mut [Access<'_, Q>],
+        enqueue: impl FnOnce() -> Result<(), Q::Error>,
+    ) -> Result<(), Q::Error> {
+        let number = stream.number();
+        if !accesses
+            .iter()
+            .all(|access| access.order.is_at_home(number))
+        {
+            return Self::run_tracked::<R, Q>(stream, accesses, enqueue);
+        }
+        R::preempt();
+        if !R::MARK_AFTER_ENQUEUE {
+            for access in &*accesses {
+                access.order.mark_home(access.write);
+            }
+            R::preempt();
+        }
+        let result = enqueue();
+        R::preempt();
+        if R::MARK_AFTER_ENQUEUE {
+            for access in &*accesses {
+                access.order.mark_home(access.write);
+            }
+        }
+        result
+    }
+
+    /// The way of an operation of which some block is not on its home path.
+    #[cold]
+    pub(crate) fn run_tracked<R: Rules, Q: Queue>(
+        stream: &Q,
+        accesses: &mut [Access<'_, Q>],
+        enqueue: impl FnOnce() -> Result<(), Q::Error>,
+    ) -> Result<(), Q::Error> {
+        let number = stream.number();
+        let event = stream.reserve()?;
+        accesses.sort_unstable_by_key(Access::key);
+        let accesses = &*accesses;
+
+        let mut blocks = Self::lock_blocks::<R, Q>(number, accesses);
+        for block in &mut blocks {
+            let Some(entries) = &mut block.entries else {
+                continue;
+            };
+            let order = accesses[block.accesses.start].order;
+            Self::cross::<R, Q>(stream, order, entries)?;
+            for access in &accesses[block.accesses.clone()] {
+                block.waited_for_all |=
+                    entries.wait_for_conflicts(stream, access.range, access.write)?;
+            }
+            entries.reserve(block.accesses.len());
+        }
+        R::preempt();
+
+        let result = enqueue();
+        if result.as_ref().is_err_and(Q::is_refusal) {
+            return result;
+        }
+        R::preempt();
+        if let Err(error) = stream.record(&event) {
+            drop(blocks);
+            if stream.finish().is_err() {
+                for access in accesses {
+                    access.order.lose();
+                }
+            }
+            return result.and(Err(error));
+        }
+        for block in &mut blocks {
+            let order = accesses[block.accesses.start].order;
+            for access in &accesses[block.accesses.clone()] {
+                match &mut block.entries {
+                    Some(entries) if block.waited_for_all => {
+                        entries.clear();
+                        entries.push(Range::ALL, true, number, event.clone());
+                    }
+                    Some(entries) => {
+                        entries.enter::<R>(access.range, access.write, number, event.clone());
+                    }
+                    None => order.mark_home(access.write),
+                }
+            }
+        }
+        result
+    }
+
+    /// Locks the entries of each block that is not on its home path, each once, in the order of their addresses.
+    fn lock_blocks<'a, R: Rules, Q: Queue>(
+        number: u64,
+        accesses: &[Access<'a, Q>],
+    ) -> Vec<Held<'a, Q>> {
+        let mut blocks: Vec<Held<'a, Q>> = Vec::with_capacity(accesses.len());
+        for (index, access) in accesses.iter().enumerate() {
+            if let Some(last) = blocks.last_mut()
+                && accesses[last.accesses.start].key() == access.key()
+            {
+                last.accesses.end = index + 1;
+                continue;
+            }
+            let home = access.order.is_at_home(number);
+            blocks.push(Held {
+                accesses: index..index + 1,
+                entries: if home {
+                    None
+                } else {
+                    Some(R::lock(&access.order.entries))
+                },
+                waited_for_all: false,
+            });
+        }
+        blocks
+    }
+
+    /// Makes a block shared if this is its first use off home, and covers the work at home that has no entry yet.
+    fn cross<R: Rules, Q: Queue>(
+        stream: &Q,
+        order: &Order<Q>,
+        entries: &mut Entries<Q::Event>,
+    ) -> Result<(), Q::Error> {
+        if order
+            .home
+            .as_ref()
+            .is_some_and(|home| home.number() == stream.number())
+        {
+            return Ok(());
+        }
+        if R::SHARED_HOME_IS_TRACKED {
+            order.at_home.store(0, Ordering::Release);
+        }
+        R::preempt();
+        order.cover_home::<R>(entries)?;
+        if !R::HOME_IS_ENTERED {
+            // Only this operation waits for home; nobody else learns of it.
+            entries.wait_for_all(stream)?;
+            entries.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Streams: queues of work that the device does in order.
+//!
+//! C group: stream management. [`Stream`] is what memory can be at home on; [`BorrowedStream`] and [`PerThreadStream`]
+//! run operations only. All three are accepted wherever a function takes [`AnyStream`].
+
+mod core;
+mod create;
+mod foreign;
+mod host_function;
+
+use std::fmt;
+use std::sync::Arc;
+
+use cuda_sys::CUstream;
+
+pub use self::core::AnyStream;
+pub(crate) use self::core::{Kind, StreamCore, relaxed, sealed};
+pub use create::StreamFlags;
+pub use foreign::{BorrowedStream, PerThreadStream};
+
+use crate::call;
+use crate::context::{CloseError, Context};
+use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::event::Event;
+
+/// A stream that is ours, or kept alive by us, so that memory can be at home on it; cheap to clone.
+///
+/// Streams of this crate do not wait for the legacy default stream unless made so
+/// ([`StreamFlags::DEFAULT`]).
+///
+/// ```
+/// # fn main() -> cuda_driver::Result<()> {
+/// # #[cfg(feature = "simulator")] {
+/// use cuda_driver::Driver;
+///
+/// let context = Driver::simulated()?.device(0)?.primary_context()?;
+/// let stream = context.create_stream()?;
+/// let zeros = stream.zeroed::<u32>(1000)?;
+/// stream.synchronize()?;
+/// assert!(stream.is_idle()?);
+/// # drop(zeros);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Stream {
+    core: Arc<StreamCore>,
+}
+
+impl Stream {
+    pub(crate) fn from_core(core: Arc<StreamCore>) -> Self {
+        Self { core }
+    }
+
+    #[inline]
+    pub(crate) fn core(&self) -> &Arc<StreamCore> {
+        &self.core
+    }
+
+    /// Destroys the stream and reports what that returns, which `Drop` cannot.
+    ///
+    /// Work that was enqueued still runs.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StillShared`] with the handle while other handles or memory at home there exist.
+    #[doc(alias = "cuStreamDestroy")]
+    pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
+        match Arc::try_unwrap(self.core) {
+            Ok(mut core) => core.destroy().map_err(|error| CloseError::new(error, None)),
+            Err(core) => Err(CloseError::new(
+                Error::new(
+                    ErrorKind::StillShared,
+                    "other handles, or memory at home there, exist",
+                )
+                .doing("close the stream"),
+                Some(Self { core }),
+            )),
+        }
+    }
+
+    /// Gives the raw stream away: it is the caller's to destroy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::StillShared`] with the handle while other handles or memory at home there exist, or if the stream is
+    /// not ours to give away.
+    pub fn into_raw(self) -> std::result::Result<CUstream, CloseError<Self>> {
+        if self.core.kind() != Kind::Owned {
+            let error = Error::invalid("the stream is not owned by this handle");
+            return Err(CloseError::new(
+                error.doing("give the stream away"),
+                Some(self),
+            ));
+        }
+        match Arc::try_unwrap(self.core) {
+            Ok(mut core) => Ok(core.take_raw()),
+            Err(core) => Err(CloseError::new(
+                Error::new(
+                    ErrorKind::StillShared,
+                    "other handles, or memory at home there, exist",
+                )
+                .doing("give the stream away"),
+                Some(Self { core }),
+            )),
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.fmt(f)
+    }
+}
+
+impl sealed::Sealed for Stream {
+    #[inline]
+    fn stream_core(&self) -> &StreamCore {
+        &self.core
+    }
+}
+
+impl AnyStream for Stream {}
+
+/// What every kind of stream can do; see [`AnyStream`] for the operations.
+pub(crate) fn synchronize(core: &StreamCore) -> Result<()> {
+    core.enqueue(|| {
+        // SAFETY: the stream is live as long as its core.
+        unsafe { call!(core.driver(), cuStreamSynchronize(core.as_raw())) }
+    })
+    .doing(|| "synchronize the stream")
+}
+
+pub(crate) fn is_idle(core: &StreamCore) -> Result<bool> {
+    let result = core.enqueue(|| {
+        // SAFETY: the stream is live as long as its core.
+        unsafe { call!(core.driver(), cuStreamQuery(core.as_raw())) }
+    });
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_status(cuda_sys::CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
+        Err(error) => Err(error.doing("query the stream")),
+    }
+}
+
+pub(crate) fn wait_for(core: &StreamCore, event: &Event) -> Result<()> {
+    core.require_driver(event.context())?;
+    core.enqueue(|| {
+        // SAFETY: the stream and the event are live as long as their objects.
+        unsafe {
+            call!(
+                core.driver(),
+                cuStreamWaitEvent(core.as_raw(), event.as_raw(), 0)
+            )
+        }
+    })
+    .doing(|| "make a stream wait for an event")
+}
+
+pub(crate) fn priority(core: &StreamCore) -> Result<i32> {
+    let mut priority = 0;
+    core.enqueue(|| {
+        let out = &raw mut priority;
+        // SAFETY: the stream is live as long as its core, and the pointer is to a live integer.
+        unsafe { call!(core.driver(), cuStreamGetPriority(core.as_raw(), out)) }
+    })
+    .doing(|| "read the stream's priority")?;
+    Ok(priority)
+}
+
+pub(crate) fn flags(core: &StreamCore) -> Result<StreamFlags> {
+    let mut flags = 0;
+    core.enqueue(|| {
+        let out = &raw mut flags;
+        // SAFETY: the stream is live as long as its core, and the pointer is to a live integer.
+        unsafe { call!(core.driver(), cuStreamGetFlags(core.as_raw(), out)) }
+    })
+    .doing(|| "read the stream's flags")?;
+    Ok(StreamFlags::from_bits(flags))
+}
+
+pub(crate) fn context(core: &StreamCore) -> Context {
+    Context::from_core(Arc::clone(core.context()))
+}
