@@ -235,8 +235,6 @@ pub const CU_PARAM_TR_DEFAULT: i32 = -1;
 pub const CU_DEVICE_CPU: CUdevice = -1;
 pub const CU_DEVICE_INVALID: CUdevice = -2;
 pub const CU_DEV_SM_RESOURCE_GROUP_LOCALITY_DOMAIN_ID_ANY: u32 = u32::MAX;
-pub const RESOURCE_ABI_VERSION: u32 = 1;
-pub const RESOURCE_ABI_BYTES: u32 = 40;
 pub const MAX_PLANES: u32 = 3;
 pub const CUDA_EGL_INFINITE_TIMEOUT: u32 = 4294967295;
 #[repr(C)]
@@ -938,7 +936,7 @@ pub struct CUDA_RESOURCE_VIEW_DESC {
     pub lastLayer: c_uint,
     pub reserved: [c_uint; 16],
 }
-#[repr(C)]
+#[repr(C, align(128))]
 #[derive(Debug, Copy, Clone)]
 pub struct CUtensorMap {
     pub opaque: [cuuint64_t; 16],
@@ -1445,7 +1443,10 @@ pub struct CUcheckpointLockArgs {
 #[derive(Debug, Copy, Clone)]
 pub struct CUcheckpointCheckpointArgs {
     pub customStorageInfo_out: *mut *mut CUcheckpointCustomStorageInfo,
+    #[cfg(target_pointer_width = "64")]
     pub reserved: [c_char; 56],
+    #[cfg(not(target_pointer_width = "64"))]
+    pub reserved: [c_char; 60],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1460,7 +1461,10 @@ pub struct CUcheckpointRestoreArgs {
     pub gpuPairsCount: c_uint,
     pub padding0: c_uint,
     pub customStorageInfo_out: *mut *mut CUcheckpointCustomStorageInfo,
+    #[cfg(target_pointer_width = "64")]
     pub reserved: [c_char; 40],
+    #[cfg(not(target_pointer_width = "64"))]
+    pub reserved: [c_char; 48],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -2,5 +2,6 @@
 #ifndef SHIM_STDDEF_H
 #define SHIM_STDDEF_H
 typedef __SIZE_TYPE__ size_t;
+#define offsetof(type, member) __builtin_offsetof(type, member)
 #define NULL ((void *)0)
 #endif

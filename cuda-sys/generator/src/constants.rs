@@ -23,6 +23,9 @@ pub(crate) fn read(text: &str, api: &Api, constants: &mut Vec<Constant>) -> Fall
         }
     }
     for line in text.lines() {
+        if let Some(name) = line.trim_start().strip_prefix("#undef ") {
+            constants.retain(|constant| constant.name != name.trim());
+        }
         let Some(rest) = line.trim_start().strip_prefix("#define ") else {
             continue;
         };

@@ -3,15 +3,19 @@
 //! `cargo run -p cuda-sys-generator -- DIRECTORY…`, where the directories hold `cuda.h`, `cudaProfiler.h` and the
 //! headers of the graphics interoperation. Only names, types, values and signatures are taken from them.
 
+mod c_names;
 mod constants;
 mod facts;
 mod headers;
+mod layouts;
 mod model;
 mod names;
 mod read;
+mod targets;
 mod write_functions;
 mod write_types;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the program's steps return.
@@ -30,24 +34,39 @@ fn main() -> Fallible<()> {
         &std::fs::read_to_string(data.join("driver_symbols.tsv"))?,
         &std::fs::read_to_string(data.join("driver_api.tsv"))?,
     )?;
-    let mut api = read::read(headers.bind(headers::TARGETS[0])?)?;
-    names::apply(&mut api)?;
+    let mut targets = Vec::new();
+    let mut renamed = BTreeMap::new();
+    for target in headers::TARGETS {
+        let mut api = read::read(headers.bind(target)?)?;
+        renamed = names::apply(&mut api)?;
+        targets.push(api);
+    }
+    targets::merge(&mut targets)?;
+    let api = &targets[0];
     let mut constants = Vec::new();
     for name in headers::HEADERS {
         constants::read(
             &std::fs::read_to_string(headers.find(name)?)?,
-            &api,
+            api,
             &mut constants,
         )?;
     }
-    let sources = own.join("../src");
+    let (table, facts) = layouts::tables(
+        &headers,
+        &targets,
+        &constants,
+        &c_names::CNames::new(api, &renamed),
+    )?;
+    let written = own.join("..");
     std::fs::write(
-        sources.join("types.rs"),
-        write_types::types(&api, &constants)?,
+        written.join("src/types.rs"),
+        write_types::types(api, &constants)?,
     )?;
     std::fs::write(
-        sources.join("functions.rs"),
-        write_functions::functions(&api, &rows)?,
+        written.join("src/functions.rs"),
+        write_functions::functions(api, &rows)?,
     )?;
+    std::fs::write(written.join("tests/layout/layout.tsv"), table)?;
+    std::fs::write(written.join("tests/layout/facts.rs"), facts)?;
     Ok(())
 }

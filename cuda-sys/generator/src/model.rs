@@ -16,6 +16,8 @@ pub(crate) struct Enum {
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) ty: syn::Type,
+    /// The type on 32 bit targets, where it is another.
+    pub(crate) narrow: Option<syn::Type>,
 }
 
 /// A struct or union with its fields, or an opaque struct without any.
@@ -25,6 +27,8 @@ pub(crate) struct Record {
     pub(crate) tag: String,
     pub(crate) is_union: bool,
     pub(crate) is_opaque: bool,
+    /// The alignment that the header asks for, where it asks for one.
+    pub(crate) align: Option<u16>,
     pub(crate) fields: Vec<Field>,
 }
 
@@ -33,6 +37,8 @@ pub(crate) struct Record {
 pub(crate) struct Alias {
     pub(crate) name: String,
     pub(crate) ty: syn::Type,
+    /// The type on 32 bit targets, where it is another.
+    pub(crate) narrow: Option<syn::Type>,
 }
 
 /// A declared function.

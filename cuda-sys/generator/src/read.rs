@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
 
 use crate::Fallible;
-use crate::model::{Alias, Api, Enum, Field, Function, Layout, Record};
+use crate::model::{Alias, Api, Enum, Field, Function, Record};
 
 /// Reads one file of bindgen's.
 pub(crate) fn read(file: syn::File) -> Fallible<Api> {
@@ -17,17 +17,21 @@ pub(crate) fn read(file: syn::File) -> Fallible<Api> {
             syn::Item::Type(alias) => api.aliases.push(Alias {
                 name: alias.ident.to_string(),
                 ty: *alias.ty,
+                narrow: None,
             }),
             syn::Item::Use(import) => read_typedef(&import, &mut api)?,
             syn::Item::Struct(record) if is_newtype(&record) => {}
-            syn::Item::Struct(record) => {
-                api.records
-                    .push(read_record(&record.ident, false, &record.fields)?)
-            }
+            syn::Item::Struct(record) => api.records.push(read_record(
+                &record.ident,
+                false,
+                &record.attrs,
+                &record.fields,
+            )?),
             syn::Item::Union(record) => {
                 api.records.push(read_record(
                     &record.ident,
                     true,
+                    &record.attrs,
                     &syn::Fields::Named(record.fields),
                 )?);
             }
@@ -97,17 +101,24 @@ fn read_typedef(import: &syn::ItemUse, api: &mut Api) -> Fallible<()> {
         api.aliases.push(Alias {
             name: rename.rename.to_string(),
             ty,
+            narrow: None,
         });
         return Ok(());
     }
     Err(format!("unknown form of import: {}", import.to_token_stream()).into())
 }
 
-fn read_record(tag: &syn::Ident, is_union: bool, fields: &syn::Fields) -> Fallible<Record> {
+fn read_record(
+    tag: &syn::Ident,
+    is_union: bool,
+    attributes: &[syn::Attribute],
+    fields: &syn::Fields,
+) -> Fallible<Record> {
     let mut record = Record {
         tag: tag.to_string(),
         is_union,
         is_opaque: false,
+        align: read_align(tag, attributes)?,
         fields: Vec::new(),
     };
     for field in fields {
@@ -124,10 +135,35 @@ fn read_record(tag: &syn::Ident, is_union: bool, fields: &syn::Fields) -> Fallib
             _ => record.fields.push(Field {
                 name,
                 ty: field.ty.clone(),
+                narrow: None,
             }),
         }
     }
     Ok(record)
+}
+
+/// The `N` of `#[repr(align(N))]`; packed records are refused.
+fn read_align(tag: &syn::Ident, attributes: &[syn::Attribute]) -> Fallible<Option<u16>> {
+    let mut align = None;
+    for attribute in attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("repr"))
+    {
+        let text = attribute
+            .meta
+            .to_token_stream()
+            .to_string()
+            .replace(' ', "");
+        match text
+            .strip_prefix("repr(align(")
+            .and_then(|text| text.strip_suffix("))"))
+        {
+            Some(number) => align = Some(number.trim_end_matches("usize").parse()?),
+            None if text == "repr(C)" => {}
+            None => return Err(format!("{tag} has an unknown representation: {text}").into()),
+        }
+    }
+    Ok(align)
 }
 
 /// `impl CUresult_enum { pub const CUDA_SUCCESS: CUresult_enum = CUresult_enum(0); … }`
@@ -197,23 +233,14 @@ fn read_layout(constant: &syn::ItemConst, api: &mut Api) -> Fallible<()> {
         let number = difference.right.to_token_stream().to_string();
         let number: u64 = number.trim_end_matches("usize").parse()?;
         if let Some(tag) = text.strip_prefix("Size of ") {
-            api.layouts
-                .entry(tag.to_string())
-                .or_insert_with(Layout::default)
-                .size = number;
+            api.layouts.entry(tag.to_string()).or_default().size = number;
         } else if let Some(tag) = text.strip_prefix("Alignment of ") {
-            api.layouts
-                .entry(tag.to_string())
-                .or_insert_with(Layout::default)
-                .align = number;
+            api.layouts.entry(tag.to_string()).or_default().align = number;
         } else if let Some((tag, field)) = text
             .strip_prefix("Offset of field: ")
             .and_then(|path| path.split_once("::"))
         {
-            let layout = api
-                .layouts
-                .entry(tag.to_string())
-                .or_insert_with(Layout::default);
+            let layout = api.layouts.entry(tag.to_string()).or_default();
             layout.offsets.insert(field.to_string(), number);
         } else {
             return Err(format!("unknown layout fact: {text}").into());

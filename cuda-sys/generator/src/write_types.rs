@@ -12,21 +12,9 @@ use crate::{FIRST_LINE, Fallible};
 pub(crate) fn types(api: &Api, constants: &[Constant]) -> Fallible<String> {
     let mut text = format!("{FIRST_LINE}use core::ffi::*;\n\n");
     for alias in &api.aliases {
-        if alias.name == "CUdeviceptr_v2" {
-            text.push_str(
-                "#[cfg(target_pointer_width = \"64\")]\npub type CUdeviceptr_v2 = c_ulonglong;\n",
-            );
-            text.push_str(
-                "#[cfg(not(target_pointer_width = \"64\"))]\npub type CUdeviceptr_v2 = c_uint;\n",
-            );
-            continue;
+        for (condition, ty) in by_width(&alias.ty, alias.narrow.as_ref()) {
+            let _ = writeln!(text, "{condition} pub type {} = {ty};", alias.name);
         }
-        let _ = writeln!(
-            text,
-            "pub type {} = {};",
-            alias.name,
-            alias.ty.to_token_stream()
-        );
     }
     for constant in constants {
         let _ = writeln!(
@@ -68,15 +56,35 @@ fn write_record(text: &mut String, record: &Record) {
     } else {
         ("Debug, ", "struct")
     };
+    let align = record
+        .align
+        .map_or(String::new(), |align| format!(", align({align})"));
     let _ = writeln!(
         text,
-        "#[repr(C)] #[derive({derive}Copy, Clone)] pub {keyword} {} {{",
+        "#[repr(C{align})] #[derive({derive}Copy, Clone)] pub {keyword} {} {{",
         record.tag
     );
     for field in &record.fields {
-        let _ = writeln!(text, "pub {}: {},", field.name, field.ty.to_token_stream());
+        for (condition, ty) in by_width(&field.ty, field.narrow.as_ref()) {
+            let _ = writeln!(text, "{condition} pub {}: {ty},", field.name);
+        }
     }
     text.push_str("}\n");
+}
+
+/// The type, or the types of 64 and of 32 bit targets with the condition of each.
+fn by_width(ty: &syn::Type, narrow: Option<&syn::Type>) -> Vec<(&'static str, String)> {
+    let ty = ty.to_token_stream().to_string();
+    match narrow {
+        None => vec![("", ty)],
+        Some(narrow) => vec![
+            ("#[cfg(target_pointer_width = \"64\")]", ty),
+            (
+                "#[cfg(not(target_pointer_width = \"64\"))]",
+                narrow.to_token_stream().to_string(),
+            ),
+        ],
+    }
 }
 
 fn write_list<'a>(text: &mut String, macro_name: &str, records: impl Iterator<Item = &'a Record>) {
