@@ -126,10 +126,11 @@ fn open(place: &Path) -> Result<Library, Refusal> {
         library,
         path: path.clone(),
     });
-    for name in ["cuDriverGetVersion", "cuInit"] {
-        if let Some(symbol) = Symbol::by_name(name)
-            && library.look_up(symbol).is_none()
-        {
+    for symbol in ["cuDriverGetVersion", "cuInit"]
+        .into_iter()
+        .filter_map(Symbol::by_name)
+    {
+        if library.look_up(symbol).is_none() {
             return Err(Refusal::Foreign(path, MissingSymbol::new(symbol, None)));
         }
     }

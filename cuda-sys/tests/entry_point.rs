@@ -3,20 +3,22 @@
 
 mod common;
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
 use cuda_sys::{CUevent, Library};
 
-/// A driver of `version` that hands out `cuEventCreateFromEGLSync` and `cuMemcpy_ptds`, and remembers what it was asked.
+/// A driver of `version` that hands out `cuEventCreateFromEGLSync` and all per-thread variants, and remembers what it was asked.
 fn build(path: &Path, version: u32) {
     let source = common::driver_source(version)
         + r#"
-        int asked_version, asked_calls; unsigned long long asked_flags; char asked_name[64];
+        static int calls; static char last[128] = "nothing";
+        int snprintf(char *, __SIZE_TYPE__, const char *, ...);
+        int asked(const char **text) { *text = last; return calls; }
         static int from_egl(void **event, void *sync, unsigned flags) { (void)sync; *event = (void *)(__SIZE_TYPE__)flags; return 0; }
         int cuGetProcAddress_v2(const char *name, void **address, int version, unsigned long long flags, int *found) {
-            asked_version = version; asked_flags = flags; asked_calls++;
-            int i = 0; for (; name[i] && i < 63; i++) asked_name[i] = name[i]; asked_name[i] = 0;
+            calls++;
+            snprintf(last, sizeof last, "%s %d %llu", name, version, flags);
             *found = __builtin_strcmp(name, "cuEventCreateFromEGLSync") == 0 || flags == 2 ? 0 : 1;
             *address = (void *)from_egl;
             return 0;
@@ -29,26 +31,19 @@ fn load(path: &Path) -> Library {
     unsafe { Library::load_from(path) }.unwrap()
 }
 
-/// What the driver was asked: how often, for which name, version and flags.
-fn asked(path: &Path) -> (c_int, String, c_int, u64) {
+/// What the driver was asked: how often, and the last name, version and flags.
+fn asked(path: &Path) -> (c_int, String) {
+    type Asked = unsafe extern "C" fn(*mut *const c_char) -> c_int;
     // SAFETY: the library is loaded already.
     let library = unsafe { libloading::Library::new(path) }.unwrap();
-    // SAFETY: these are the types of the variables in the source above.
-    let number = |name: &[u8]| unsafe { **library.get::<*const c_int>(name).unwrap() };
-    // SAFETY: as above.
-    let flags = unsafe { **library.get::<*const u64>(b"asked_flags\0").unwrap() };
-    // SAFETY: as above.
-    let name = unsafe { library.get::<*const core::ffi::c_char>(b"asked_name\0") }.unwrap();
-    // SAFETY: the name ends in a NUL.
-    let name = unsafe { core::ffi::CStr::from_ptr(*name) }
-        .to_string_lossy()
-        .into_owned();
-    (
-        number(b"asked_calls\0"),
-        name,
-        number(b"asked_version\0"),
-        flags,
-    )
+    // SAFETY: this is the signature of the function in the source above.
+    let function = unsafe { library.get::<Asked>(b"asked\0") }.unwrap();
+    let mut text = core::ptr::null();
+    // SAFETY: the function writes one pointer.
+    let calls = unsafe { function(&raw mut text) };
+    // SAFETY: the text ends in a NUL and does not change while it is read.
+    let text = unsafe { CStr::from_ptr(text) };
+    (calls, text.to_string_lossy().into_owned())
 }
 
 #[test]
@@ -59,7 +54,7 @@ fn the_driver_is_asked_for_the_version_of_our_signature() {
     let function = library.cuEventCreateFromEGLSync().unwrap();
     assert_eq!(
         asked(&path),
-        (1, "cuEventCreateFromEGLSync".to_string(), 9000, 1)
+        (1, "cuEventCreateFromEGLSync 9000 1".to_string())
     );
     let mut event: CUevent = core::ptr::null_mut();
     // SAFETY: the function writes one handle.
@@ -73,10 +68,10 @@ fn the_driver_is_asked_for_the_version_of_our_signature() {
     );
 
     assert!(library.cuMemcpy_ptds().is_ok());
-    assert_eq!(asked(&path), (2, "cuMemcpy".to_string(), 7000, 2));
+    assert_eq!(asked(&path), (2, "cuMemcpy 7000 2".to_string()));
     // The driver says "not found" but leaves an address behind, which is not taken.
     assert!(library.cuLaunchKernelEx().is_err());
-    assert_eq!(asked(&path), (3, "cuLaunchKernelEx".to_string(), 11060, 1));
+    assert_eq!(asked(&path), (3, "cuLaunchKernelEx 11060 1".to_string()));
 }
 
 #[test]

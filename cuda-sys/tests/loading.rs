@@ -163,10 +163,8 @@ fn functions_outlive_the_library() {
     drop(library);
     let mut version = 0;
     // SAFETY: the function writes one `int`; its code stays, because libraries are never closed.
-    assert_eq!(
-        unsafe { function(&raw mut version) },
-        CUresult::CUDA_SUCCESS
-    );
+    let status = unsafe { function(&raw mut version) };
+    assert_eq!(status, CUresult::CUDA_SUCCESS);
     assert_eq!(version, 12030);
 }
 

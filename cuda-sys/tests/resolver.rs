@@ -35,10 +35,8 @@ fn a_supplied_function_is_called() {
     let mut pointer = 0;
     let function = library.cuMemAlloc_v2().unwrap();
     // SAFETY: the function writes one pointer.
-    assert_eq!(
-        unsafe { function(&raw mut pointer, 4096) },
-        CUresult::CUDA_SUCCESS
-    );
+    let status = unsafe { function(&raw mut pointer, 4096) };
+    assert_eq!(status, CUresult::CUDA_SUCCESS);
     assert_eq!(pointer, 4096);
     assert_eq!(library.driver_version(), Some(12040));
     assert_eq!(library.path(), None);

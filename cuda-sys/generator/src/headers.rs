@@ -87,9 +87,10 @@ impl Headers {
         )?;
         let mut values = BTreeMap::new();
         for item in file.items {
-            if let syn::Item::Const(constant) = item
-                && let Some(index) = constant.ident.to_string().strip_prefix("PROBE_")
-            {
+            let syn::Item::Const(constant) = item else {
+                continue;
+            };
+            if let Some(index) = constant.ident.to_string().strip_prefix("PROBE_") {
                 let value = constant.expr.to_token_stream().to_string().replace(' ', "");
                 values.insert(index.parse::<usize>()?, value.parse()?);
             }

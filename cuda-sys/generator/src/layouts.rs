@@ -89,15 +89,9 @@ fn add_record<'a>(
             values,
         })
     };
-    let sizes = layouts
-        .iter()
-        .map(|layout| layout.size.cast_signed())
-        .collect();
+    let sizes = layouts.iter().map(|layout| layout.size).collect();
     add("size", "", c.size(), format!("size_of::<{item}>()"), sizes);
-    let alignments = layouts
-        .iter()
-        .map(|layout| layout.align.cast_signed())
-        .collect();
+    let alignments = layouts.iter().map(|layout| layout.align).collect();
     add(
         "align",
         "",
@@ -109,7 +103,7 @@ fn add_record<'a>(
         let offsets = layouts
             .iter()
             .filter_map(|layout| layout.offsets.get(&field.name))
-            .map(|offset| offset.cast_signed());
+            .copied();
         let in_rust = format!("offset_of!({item}, {})", field.name);
         add(
             "offset",

@@ -52,9 +52,9 @@ pub(crate) struct Function {
 /// Size, alignment and field offsets of a record, as clang computed them for one target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) size: u64,
-    pub(crate) align: u64,
-    pub(crate) offsets: BTreeMap<String, u64>,
+    pub(crate) size: i64,
+    pub(crate) align: i64,
+    pub(crate) offsets: BTreeMap<String, i64>,
 }
 
 /// All that one target's headers declare, in the headers' order.

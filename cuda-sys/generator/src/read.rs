@@ -67,7 +67,10 @@ impl VisitMut for Plain {
                 .segments
                 .first()
                 .is_some_and(|first| first.ident == "core");
-        if is_core && let Some(last) = path.segments.pop() {
+        if !is_core {
+            return;
+        }
+        if let Some(last) = path.segments.pop() {
             *path = syn::Path {
                 leading_colon: None,
                 segments: std::iter::once(last.into_value()).collect(),
@@ -98,8 +101,9 @@ fn read_typedef(import: &syn::ItemUse, api: &mut Api) -> Fallible<()> {
         && let syn::UseTree::Rename(rename) = &*path.tree
     {
         let ty = syn::parse_str(&rename.ident.to_string())?;
+        let name = rename.rename.to_string();
         api.aliases.push(Alias {
-            name: rename.rename.to_string(),
+            name,
             ty,
             narrow: None,
         });
@@ -231,7 +235,7 @@ fn read_layout(constant: &syn::ItemConst, api: &mut Api) -> Fallible<()> {
             return Err(format!("unknown form of a layout fact: {text}").into());
         };
         let number = difference.right.to_token_stream().to_string();
-        let number: u64 = number.trim_end_matches("usize").parse()?;
+        let number: i64 = number.trim_end_matches("usize").parse()?;
         if let Some(tag) = text.strip_prefix("Size of ") {
             api.layouts.entry(tag.to_string()).or_default().size = number;
         } else if let Some(tag) = text.strip_prefix("Alignment of ") {
