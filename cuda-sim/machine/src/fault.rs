@@ -82,6 +82,15 @@ pub enum FaultKind {
         /// The limit.
         instructions: u64,
     },
+    /// An indexed branch names an entry that its table does not have.
+    BranchOutOfTable {
+        /// The index.
+        index: u32,
+        /// Entries of the table.
+        entries: usize,
+    },
+    /// A barrier is used in a way that has no meaning.
+    Barrier(String),
     /// Calls are nested deeper than local memory allows.
     StackOverflow {
         /// Bytes of local memory that a thread may use.
@@ -105,6 +114,8 @@ impl fmt::Display for FaultKind {
             Self::Unsupported(what) => write!(f, "not implemented: {what}"),
             Self::Deadlock { waits_for } => write!(f, "deadlock: no thread can run; this one waits for {waits_for}"),
             Self::Timeout { instructions } => write!(f, "the limit of {instructions} executed instructions is reached"),
+            Self::BranchOutOfTable { index, entries } => write!(f, "index {index} is outside the branch table of {entries} entries"),
+            Self::Barrier(why) => f.write_str(why),
             Self::StackOverflow { limit } => write!(f, "calls need more than the {limit} bytes of local memory that a thread has"),
             Self::InvalidLaunch(why) => f.write_str(why),
         }

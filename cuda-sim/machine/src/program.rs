@@ -1,6 +1,7 @@
 //! A decoded module: kernels that can be launched, and the variables that the driver places.
 
-use crate::{Fault, Launch, Memory, Statistics, Unsupported};
+use crate::Unsupported;
+use crate::code::Code;
 
 /// The space of a module variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +64,19 @@ pub struct Kernel {
     pub(crate) req_ntid: Option<[u32; 3]>,
     pub(crate) registers: u32,
     pub(crate) unsupported: Option<Unsupported>,
+    /// Index of its code in the program.
+    pub(crate) function: usize,
+    /// The functions that it can reach, itself included.
+    pub(crate) reachable: Vec<usize>,
+}
+
+/// A shared variable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SharedVariable {
+    pub(crate) size: u32,
+    pub(crate) align: u32,
+    /// Sized by the launch.
+    pub(crate) dynamic: bool,
 }
 
 impl Kernel {
@@ -114,6 +128,32 @@ impl Kernel {
         self.registers
     }
 
+    /// The offset of each of the program's shared variables, and the bytes of shared memory of a block.
+    pub(crate) fn shared_layout(&self, program: &Program, dynamic: u32) -> (Vec<u32>, u32) {
+        let mut offsets = vec![0; program.shared.len()];
+        let mut placed = vec![false; program.shared.len()];
+        let (mut end, mut align) = (0u32, 16u32);
+        let named = self.reachable.iter().flat_map(|&function| &program.codes[function].shared);
+        for &index in named.clone() {
+            let variable = program.shared[index];
+            if variable.dynamic {
+                align = align.max(variable.align);
+            } else if !placed[index] {
+                placed[index] = true;
+                offsets[index] = end.checked_next_multiple_of(variable.align).unwrap_or(u32::MAX);
+                end = offsets[index].saturating_add(variable.size);
+            }
+        }
+        // All dynamic arrays start together, behind the static variables.
+        let start = if dynamic == 0 { end } else { end.checked_next_multiple_of(align).unwrap_or(u32::MAX) };
+        for &index in named {
+            if program.shared[index].dynamic {
+                offsets[index] = start;
+            }
+        }
+        (offsets, start.saturating_add(dynamic))
+    }
+
     /// The first thing in it, or in what it calls, that the machine does not implement; a launch would report it.
     #[must_use]
     pub fn unsupported(&self) -> Option<&Unsupported> {
@@ -126,6 +166,8 @@ impl Kernel {
 pub struct Program {
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) globals: Vec<Global>,
+    pub(crate) codes: Vec<Code>,
+    pub(crate) shared: Vec<SharedVariable>,
 }
 
 impl Program {
@@ -148,20 +190,3 @@ impl Program {
     }
 }
 
-/// Runs a kernel to its end.
-///
-/// # Errors
-/// The first fault of any thread. What was stored before it stays stored.
-pub fn run(kernel: &Kernel, program: &Program, launch: &Launch<'_>, memory: &dyn Memory) -> Result<Statistics, Fault> {
-    let _ = (program, launch, memory);
-    Err(Fault { kind: crate::FaultKind::InvalidLaunch(String::from("not yet executable")), kernel: kernel.name.clone(), place: None })
-}
-
-impl Program {
-    /// Decodes a module. What is not implemented is remembered and reported when a kernel that needs it is launched.
-    #[must_use]
-    pub fn new(module: &cuda_ptx::Module<'_>) -> Self {
-        let _ = module;
-        Self { kernels: Vec::new(), globals: Vec::new() }
-    }
-}

@@ -1,0 +1,180 @@
+//! Decoded instructions: what the warps execute.
+
+use crate::exec::{Env, LaneError, Scope};
+use crate::ops::compare::{Combine, Test};
+use crate::registers::Registers;
+
+/// An operation on registers alone; it writes the lanes of the mask.
+pub(crate) type Alu = fn(&Instr, &mut Registers, u32);
+/// An operation that touches memory or the warp's surroundings.
+pub(crate) type Access = fn(&Instr, &mut Scope, &mut Env<'_>, u32) -> Result<(), LaneError>;
+
+/// How an instruction is carried out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Op {
+    /// Registers alone.
+    Alu(Alu),
+    /// A comparison that sets predicates.
+    SetPredicate(Test, Combine),
+    /// A comparison that sets a word to `target` or 0.
+    SetWord(Test, Combine),
+    /// Memory, special registers, exchange between lanes.
+    Access(Access),
+    /// As `Access`, once all lanes of the member mask (`src[3]`) have arrived.
+    Collective(Access),
+    /// To `target`.
+    Branch,
+    /// To the entry of `Code::tables[target]` that `src[0]` names.
+    BranchIndexed,
+    /// `Code::calls[target]`
+    Call,
+    /// Back to the caller, or the thread's end.
+    Return,
+    /// The thread's end.
+    Exit,
+    /// The launch's end.
+    Trap,
+    /// Arrives at barrier `src[0]`, which expects `src[1]` threads (or all, when `imm` is 0), and waits.
+    BarrierSync,
+    /// Arrives there without waiting.
+    BarrierArrive,
+    /// As `BarrierSync`, and counts the lanes whose predicate `src[2]` is set.
+    BarrierReduce,
+}
+
+/// No guard, or no second destination.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One decoded instruction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instr {
+    pub(crate) op: Op,
+    /// The predicate row that guards it, or [`NONE`].
+    pub(crate) guard: u32,
+    /// All ones when it runs where the guard is false.
+    pub(crate) guard_flip: u32,
+    /// Destination rows.
+    pub(crate) dst: [u32; 2],
+    /// Source rows.
+    pub(crate) src: [u32; 4],
+    /// A byte offset, a lookup table, or what else the operation takes.
+    pub(crate) imm: i64,
+    /// A branch target or an index into one of [`Code`]'s tables.
+    pub(crate) target: u32,
+    /// Index into [`Code::sources`].
+    pub(crate) source: u32,
+}
+
+impl Instr {
+    pub(crate) const fn new(op: Op, source: u32) -> Self {
+        Self { op, guard: NONE, guard_flip: 0, dst: [NONE; 2], src: [0; 4], imm: 0, target: 0, source }
+    }
+}
+
+impl Instr {
+    pub(crate) const fn op_is_reduction(&self) -> bool {
+        matches!(self.op, Op::BarrierReduce)
+    }
+}
+
+/// The statement that an instruction comes from.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) line: u32,
+    pub(crate) text: String,
+}
+
+/// What a row holds before the first instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Init {
+    /// The same value in every lane.
+    Value(u64),
+    /// The address of a module variable, plus an offset.
+    Global(usize, i64),
+    /// The address of a shared variable, plus an offset.
+    Shared(usize, i64),
+    /// An offset in the local memory of this call.
+    Local(i64),
+    /// Bytes of the kernel's parameter buffer: offset, size, whether the sign is extended.
+    Param(u32, u8, bool),
+    /// A special register that does not change while a warp runs.
+    Special(Special),
+}
+
+/// Special registers that are fixed for a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Special {
+    Tid(usize),
+    Ntid(usize),
+    Ctaid(usize),
+    Nctaid(usize),
+    Laneid,
+    Warpid,
+    Nwarpid,
+    Gridid,
+    Zero,
+    One,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSharedSize,
+    TotalSharedSize,
+}
+
+/// Where an argument goes, or a returned value comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Transfer {
+    /// Between parameter memories: from, to, bytes.
+    Bytes(u32, u32, u32),
+    /// Between 32-bit rows.
+    Row32(u32, u32),
+    /// Between 64-bit rows.
+    Row64(u32, u32),
+    /// Between predicate rows.
+    Predicate(u32, u32),
+}
+
+/// A call.
+#[derive(Debug, Clone)]
+pub(crate) struct CallSite {
+    /// Index of the function in the program.
+    pub(crate) function: usize,
+    pub(crate) arguments: Vec<Transfer>,
+    pub(crate) results: Vec<Transfer>,
+}
+
+/// The rows of a function.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowCounts {
+    pub(crate) words: usize,
+    pub(crate) doubles: usize,
+    pub(crate) predicates: usize,
+}
+
+/// A decoded function.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Code {
+    pub(crate) name: String,
+    pub(crate) instructions: Vec<Instr>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) rows: RowCounts,
+    /// Initial contents of 32-bit rows.
+    pub(crate) word_inits: Vec<(u32, Init)>,
+    /// Initial contents of 64-bit rows.
+    pub(crate) double_inits: Vec<(u32, Init)>,
+    /// Predicate rows that are always true.
+    pub(crate) true_rows: Vec<u32>,
+    /// Row lists of vector accesses.
+    pub(crate) vectors: Vec<Vec<u32>>,
+    /// Jump tables.
+    pub(crate) tables: Vec<Vec<u32>>,
+    pub(crate) calls: Vec<CallSite>,
+    /// Bytes of local variables.
+    pub(crate) local_bytes: u32,
+    /// Bytes of parameter memory for calls and, in device functions, for the function's own parameters.
+    pub(crate) param_bytes: u32,
+    /// Shared variables that it names.
+    pub(crate) shared: Vec<usize>,
+}

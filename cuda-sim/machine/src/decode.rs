@@ -1,0 +1,117 @@
+//! From parsed PTX to code: each instruction is looked up in an exact list, and what is in none of them is reported.
+
+mod address;
+mod control;
+mod data;
+mod function;
+mod initial;
+mod memory;
+mod symbols;
+
+use std::collections::HashMap;
+
+use cuda_ptx::{FunctionKind, Linkage, Module, Space, Variable};
+
+use crate::code::Code;
+use crate::program::SharedVariable;
+use crate::{Global, GlobalSpace, Kernel, KernelParam, Program, Unsupported};
+
+/// What the functions of a module share.
+pub(crate) struct Names<'m, 'a> {
+    pub(crate) module: &'m Module<'a>,
+    pub(crate) globals: HashMap<&'a str, usize>,
+    pub(crate) shared: HashMap<&'a str, usize>,
+    /// Definitions, or declarations where there is no definition.
+    pub(crate) functions: HashMap<&'a str, usize>,
+}
+
+impl Program {
+    /// Decodes a module. What is not implemented is remembered and reported when a kernel that needs it is launched.
+    #[must_use]
+    pub fn new(module: &Module<'_>) -> Self {
+        let mut names = Names { module, globals: HashMap::new(), shared: HashMap::new(), functions: HashMap::new() };
+        let mut program = Self { kernels: Vec::new(), globals: Vec::new(), codes: Vec::new(), shared: Vec::new() };
+        let mut global_variables = Vec::new();
+        for variable in module.variables() {
+            match variable.space {
+                Space::Global | Space::Const => {
+                    names.globals.insert(variable.name, program.globals.len());
+                    program.globals.push(declare_global(variable));
+                    global_variables.push(variable);
+                }
+                Space::Shared => {
+                    names.shared.insert(variable.name, program.shared.len());
+                    program.shared.push(shared_variable(variable));
+                }
+                // Module-level registers, locals, parameters and textures stay unknown names.
+                Space::Register | Space::SpecialRegister | Space::Local | Space::Param | Space::Texture => {}
+            }
+        }
+        for (global, variable) in program.globals.iter_mut().zip(&global_variables) {
+            initial::fill(global, variable, &names);
+        }
+        for (index, function) in module.functions().iter().enumerate() {
+            if function.body.is_some() || !names.functions.contains_key(function.name) {
+                names.functions.insert(function.name, index);
+            }
+        }
+        let mut problems = Vec::new();
+        for function in module.functions() {
+            let (code, problem) = function::decode(function, &names, &mut program.shared);
+            program.codes.push(code);
+            problems.push(problem);
+        }
+        for (index, function) in module.functions().iter().enumerate() {
+            if function.kind == FunctionKind::Entry && function.body.is_some() {
+                let kernel = kernel(index, function, &program.codes, &problems);
+                program.kernels.push(kernel);
+            }
+        }
+        for index in 0..program.kernels.len() {
+            let (_, bytes) = program.kernels[index].shared_layout(&program, 0);
+            program.kernels[index].static_shared_bytes = bytes;
+        }
+        program
+    }
+}
+
+fn declare_global(variable: &Variable<'_>) -> Global {
+    let space = if variable.space == Space::Const { GlobalSpace::Const } else { GlobalSpace::Global };
+    let size = variable.size().unwrap_or(0);
+    Global { name: variable.name.to_owned(), space, size, align: variable.align(), bytes: Vec::new(), relocations: Vec::new() }
+}
+
+pub(crate) fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
+    let dynamic = variable.linkage == Linkage::Extern && variable.size().unwrap_or(0) == 0;
+    let size = variable.size().and_then(|size| u32::try_from(size).ok()).unwrap_or(u32::MAX);
+    SharedVariable { size, align: variable.align() as u32, dynamic }
+}
+
+fn kernel(index: usize, function: &cuda_ptx::Function<'_>, codes: &[Code], problems: &[Option<Unsupported>]) -> Kernel {
+    let mut reachable = vec![index];
+    let mut seen = vec![false; codes.len()];
+    seen[index] = true;
+    let mut next = 0;
+    while let Some(&function) = reachable.get(next) {
+        next += 1;
+        for call in &codes[function].calls {
+            if !std::mem::replace(&mut seen[call.function], true) {
+                reachable.push(call.function);
+            }
+        }
+    }
+    let params = function.params.iter().map(|param| KernelParam { offset: param.offset, size: param.size, align: param.align });
+    let code = &codes[index];
+    Kernel {
+        name: function.name.to_owned(),
+        params: params.collect(),
+        static_shared_bytes: 0,
+        local_bytes: code.local_bytes,
+        max_ntid: function.tuning.max_ntid,
+        req_ntid: function.tuning.req_ntid,
+        registers: u32::try_from(code.rows.words + 2 * code.rows.doubles).unwrap_or(u32::MAX).clamp(8, 255),
+        unsupported: reachable.iter().find_map(|&function| problems[function].clone()),
+        function: index,
+        reachable,
+    }
+}

@@ -1,0 +1,64 @@
+//! Control flow and barriers.
+
+use cuda_ptx::Operand;
+
+use super::function::{Decoder, Pending, Why};
+use crate::code::Op;
+use crate::ops::map::Ty;
+
+impl<'a> Decoder<'_, 'a> {
+    /// Decodes the instruction if it is one of these.
+    pub(super) fn control(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+        match (mnemonic, operands) {
+            (["bra"] | ["bra", "uni"], [Operand::Name(label)]) => {
+                let place = Pending::Instruction(self.code.instructions.len(), label, self.block);
+                self.pending.push((place, self.line()));
+                self.push(self.instr(Op::Branch));
+            }
+            (["brx", "idx"] | ["brx", "idx", "uni"], [index, Operand::Name(table)]) => {
+                let mut instr = self.instr(Op::BranchIndexed);
+                instr.src[0] = self.source(index, Ty::B32)?;
+                let table = self.targets.get(table).copied();
+                instr.target = table.ok_or_else(|| String::from("its branch table is not known"))? as u32;
+                self.push(instr);
+            }
+            (["ret"] | ["ret", "uni"], []) => self.push(self.instr(Op::Return)),
+            (["exit"], []) => self.push(self.instr(Op::Exit)),
+            (["trap"], []) => self.push(self.instr(Op::Trap)),
+            _ => return self.barrier(mnemonic, operands),
+        }
+        Ok(true)
+    }
+
+    fn line(&self) -> u32 {
+        self.code.sources.last().map_or(0, |source| source.line)
+    }
+
+    fn barrier(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let rest = match mnemonic {
+            ["bar" | "barrier", rest @ ..] => rest,
+            _ => return Ok(false),
+        };
+        let rest = rest.strip_prefix(&["cta"]).unwrap_or(rest);
+        match rest {
+            ["sync"] | ["sync", "aligned"] => self.plain_barrier(Op::BarrierSync, operands),
+            ["arrive"] | ["arrive", "aligned"] => self.plain_barrier(Op::BarrierArrive, operands),
+            _ => Ok(false),
+        }
+    }
+
+    fn plain_barrier(&mut self, op: Op, operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let mut instr = self.instr(op);
+        match operands {
+            [number] => instr.src[0] = self.source(number, Ty::B32)?,
+            [number, threads] => {
+                instr.src[0] = self.source(number, Ty::B32)?;
+                instr.src[1] = self.source(threads, Ty::B32)?;
+                instr.imm = 1;
+            }
+            _ => return Ok(false),
+        }
+        self.push(instr);
+        Ok(true)
+    }
+}

@@ -1,0 +1,253 @@
+//! A function body: declarations, labels and instructions.
+
+use std::collections::HashMap;
+
+use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, Variable};
+
+use super::symbols::{Register, Symbol, Symbols, register_bits};
+use super::{Names, shared_variable};
+use crate::Unsupported;
+use crate::code::{Code, Instr, NONE, Op, Source};
+use crate::exec::CALL_PARAMS;
+use crate::program::SharedVariable;
+
+/// Why an instruction cannot be decoded.
+pub(super) type Why = String;
+
+/// A label that a branch names before it is known.
+#[derive(Debug)]
+pub(super) enum Pending<'a> {
+    /// The target of the instruction.
+    Instruction(usize, &'a str, u32),
+    /// An entry of a branch table.
+    Table(usize, usize, &'a str, u32),
+}
+
+/// A function while it is decoded.
+pub(super) struct Decoder<'m, 'a> {
+    pub(super) names: &'m Names<'m, 'a>,
+    pub(super) function: &'m Function<'a>,
+    pub(super) code: Code,
+    pub(super) symbols: Symbols<'a>,
+    pub(super) shared: &'m mut Vec<SharedVariable>,
+    /// Places of labels, by the number of the block that they stand in.
+    labels: HashMap<(u32, &'a str), u32>,
+    /// The block around each block.
+    parents: Vec<u32>,
+    pub(super) block: u32,
+    pub(super) pending: Vec<(Pending<'a>, u32)>,
+    /// Branch tables by label: `.branchtargets`.
+    pub(super) targets: HashMap<&'a str, usize>,
+    /// Registers that device functions take and return.
+    pub(super) source: u32,
+}
+
+/// Decodes a function; the second value says what is not implemented in it.
+pub(super) fn decode<'a>(
+    function: &Function<'a>,
+    names: &Names<'_, 'a>,
+    shared: &mut Vec<SharedVariable>,
+) -> (Code, Option<Unsupported>) {
+    let mut decoder = Decoder {
+        names,
+        function,
+        code: Code { name: function.name.to_owned(), ..Code::default() },
+        symbols: Symbols::new(),
+        shared,
+        labels: HashMap::new(),
+        parents: vec![0],
+        block: 0,
+        pending: Vec::new(),
+        targets: HashMap::new(),
+        source: 0,
+    };
+    let problem = decoder.run().err();
+    (decoder.code, problem)
+}
+
+impl<'a> Decoder<'_, 'a> {
+    fn run(&mut self) -> Result<(), Unsupported> {
+        let line = self.function.position.line;
+        let report = |function: &str, line, text: &str, why| Unsupported {
+            text: text.to_owned(),
+            line,
+            function: function.to_owned(),
+            why,
+        };
+        let name = self.function.name;
+        let signature = format!(".func {name}");
+        let Some(body) = &self.function.body else {
+            return Err(report(name, line, &signature, String::from("the function is declared here and defined nowhere")));
+        };
+        self.declare_params().map_err(|why| report(name, line, &signature, why))?;
+        let mut last_label = None;
+        for statement in body {
+            match statement {
+                Statement::Instruction(instruction) => {
+                    let (line, text) = (instruction.position.line, instruction.text);
+                    self.instruction(instruction).map_err(|why| report(name, line, text, why))?;
+                }
+                Statement::Label(label, _) => {
+                    self.labels.insert((self.block, label), self.code.instructions.len() as u32);
+                    last_label = Some(*label);
+                }
+                Statement::Variable(variable) => {
+                    let declared = self.declare(variable);
+                    declared.map_err(|why| report(name, variable.position.line, variable.name, why))?;
+                }
+                Statement::Directive(directive) if directive.name == ".branchtargets" => {
+                    let label = last_label.unwrap_or("");
+                    let table = directive.arguments.iter().enumerate().map(|(index, argument)| {
+                        let target = argument.name().unwrap_or("");
+                        let place = Pending::Table(self.code.tables.len(), index, target, self.block);
+                        self.pending.push((place, directive.position.line));
+                        u32::MAX
+                    });
+                    let table = table.collect();
+                    self.targets.insert(label, self.code.tables.len());
+                    self.code.tables.push(table);
+                }
+                // Debugging information, and hints; prototypes matter to indirect calls only, which are refused by themselves.
+                Statement::Directive(_) => {}
+                Statement::BlockStart(_) => {
+                    self.parents.push(self.block);
+                    self.block = self.parents.len() as u32 - 1;
+                    self.symbols.enter();
+                }
+                Statement::BlockEnd(_) => {
+                    self.block = self.parents[self.block as usize];
+                    self.symbols.leave();
+                }
+            }
+        }
+        // Whoever runs off the end returns.
+        self.source = self.new_source(line, "the end of the function");
+        self.code.instructions.push(Instr::new(Op::Return, self.source));
+        self.resolve_labels().map_err(|(line, label)| report(name, line, label, format!("there is no label `{label}`")))
+    }
+
+    fn new_source(&mut self, line: u32, text: &str) -> u32 {
+        self.code.sources.push(Source { line, text: text.to_owned() });
+        self.code.sources.len() as u32 - 1
+    }
+
+    /// Names the parameters: those of a kernel lie in the parameter buffer, those of a device function in the call's own memory.
+    fn declare_params(&mut self) -> Result<(), Why> {
+        let function = self.function;
+        if function.kind == FunctionKind::Entry {
+            for param in &function.params {
+                if param.offset.saturating_add(param.size) as u64 >= CALL_PARAMS {
+                    return Err(format!("the parameters take more than {CALL_PARAMS} bytes"));
+                }
+                self.symbols.insert(param.name, Symbol::KernelParam(param.offset as u32, param.size as u32));
+            }
+            return Ok(());
+        }
+        for param in function.returns.iter().chain(&function.params) {
+            if param.space == Space::Register {
+                let bits = register_bits(param.ty).ok_or_else(|| format!("a parameter of type {} is not implemented", param.ty))?;
+                let row = super::symbols::new_row(bits, &mut self.code);
+                self.symbols.insert(param.name, Symbol::Register(Register { bits, row }));
+            } else {
+                let offset = self.call_param(param.size, param.align)?;
+                self.symbols.insert(param.name, Symbol::CallParam(offset, param.size as u32));
+            }
+        }
+        Ok(())
+    }
+
+    /// Room in the parameter memory of the call.
+    fn call_param(&mut self, size: usize, align: usize) -> Result<u32, Why> {
+        let offset = (self.code.param_bytes as usize).checked_next_multiple_of(align.max(1));
+        let end = offset.and_then(|offset| offset.checked_add(size)).filter(|&end| end < 1 << 20);
+        let (Some(offset), Some(end)) = (offset, end) else {
+            return Err(String::from("the parameters of calls take more than 1 MiB"));
+        };
+        self.code.param_bytes = end.next_multiple_of(16) as u32;
+        Ok(offset as u32)
+    }
+
+    fn declare(&mut self, variable: &Variable<'a>) -> Result<(), Why> {
+        let too_large = || String::from("the variable is too large");
+        match variable.space {
+            Space::Register => self.symbols.declare_registers(variable, &mut self.code),
+            Space::Local => {
+                let size = variable.size().filter(|&size| size < 1 << 30).ok_or_else(too_large)? as u32;
+                let offset = self.code.local_bytes.checked_next_multiple_of(variable.align() as u32).ok_or_else(too_large)?;
+                self.code.local_bytes = offset.checked_add(size).ok_or_else(too_large)?;
+                self.symbols.insert(variable.name, Symbol::Local(offset));
+                Ok(())
+            }
+            Space::Param => {
+                let size = variable.size().ok_or_else(too_large)?;
+                let offset = self.call_param(size, variable.align())?;
+                self.symbols.insert(variable.name, Symbol::CallParam(offset, size as u32));
+                Ok(())
+            }
+            Space::Shared => {
+                let index = self.shared.len();
+                self.shared.push(shared_variable(variable));
+                self.symbols.insert(variable.name, Symbol::Shared(index));
+                Ok(())
+            }
+            Space::Global | Space::Const | Space::Texture | Space::SpecialRegister => {
+                Err(String::from("a variable of this space inside a function is not implemented"))
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), Why> {
+        self.source = self.new_source(instruction.position.line, instruction.text);
+        let first = self.code.instructions.len();
+        let mnemonic: Vec<&'a str> = instruction.mnemonic.split('.').collect();
+        self.operation(&mnemonic, &instruction.operands)?;
+        if let Some(guard) = instruction.guard {
+            let row = self.register(guard.register, 1)?;
+            for instr in &mut self.code.instructions[first..] {
+                (instr.guard, instr.guard_flip) = (row, if guard.negated { u32::MAX } else { 0 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes an instruction without its guard.
+    fn operation(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<(), Why> {
+        let known = self.data(mnemonic, operands)? || self.memory(mnemonic, operands)? || self.control(mnemonic, operands)?;
+        if known { Ok(()) } else { Err(String::from("this form of the instruction is not implemented")) }
+    }
+
+    pub(super) fn push(&mut self, instr: Instr) {
+        self.code.instructions.push(instr);
+    }
+
+    pub(super) fn instr(&self, op: Op) -> Instr {
+        Instr::new(op, self.source)
+    }
+
+    fn find_label(&self, mut block: u32, label: &'a str) -> Option<u32> {
+        loop {
+            if let Some(&place) = self.labels.get(&(block, label)) {
+                return Some(place);
+            }
+            if block == 0 {
+                return None;
+            }
+            block = self.parents[block as usize];
+        }
+    }
+
+    fn resolve_labels(&mut self) -> Result<(), (u32, &'a str)> {
+        for (pending, line) in std::mem::take(&mut self.pending) {
+            match pending {
+                Pending::Instruction(index, label, block) => {
+                    self.code.instructions[index].target = self.find_label(block, label).ok_or((line, label))?;
+                }
+                Pending::Table(table, entry, label, block) => {
+                    self.code.tables[table][entry] = self.find_label(block, label).ok_or((line, label))?;
+                }
+            }
+        }
+        debug_assert!(self.code.instructions.iter().all(|instr| !matches!(instr.op, Op::Branch) || instr.target != NONE));
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! Execution: blocks of warps, warps of lanes.
+
+mod block;
+mod env;
+mod grid;
+mod scope;
+mod spaces;
+mod warp;
+
+pub(crate) use env::{Env, LaneError};
+pub use grid::run;
+pub(crate) use scope::Scope;
+pub(crate) use spaces::{CALL_PARAMS, Space};

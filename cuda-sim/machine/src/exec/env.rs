@@ -1,0 +1,66 @@
+//! What a warp sees beside its registers.
+
+use crate::code::Special;
+use crate::exec::spaces::LocalMemory;
+use crate::{FaultKind, Launch, Memory, Program};
+
+/// A fault of one lane.
+#[derive(Debug)]
+pub(crate) struct LaneError {
+    pub(crate) lane: usize,
+    pub(crate) kind: FaultKind,
+}
+
+/// What stays the same during a launch.
+pub(crate) struct Shape<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) launch: &'a Launch<'a>,
+    pub(crate) memory: &'a dyn Memory,
+    /// The kernel's offset for each of the program's shared variables.
+    pub(crate) shared_offsets: &'a [u32],
+    pub(crate) shared_bytes: u32,
+}
+
+/// A warp's surroundings while it runs.
+pub(crate) struct Env<'a> {
+    pub(crate) shape: &'a Shape<'a>,
+    /// The block's shared memory.
+    pub(crate) shared: &'a mut [u8],
+    /// The warp's local memory.
+    pub(crate) local: &'a mut LocalMemory,
+    pub(crate) block: [u32; 3],
+    /// Number of the warp in its block.
+    pub(crate) warp: u32,
+    /// Lanes that have not ended.
+    pub(crate) live: u32,
+    /// Instructions that the launch has executed: the machine's clock.
+    pub(crate) clock: u64,
+}
+
+/// The value of a special register in one lane.
+pub(crate) fn special(which: Special, shape: &Shape<'_>, block: [u32; 3], warp: u32, lane: u32) -> u64 {
+    let [x, y, z] = shape.launch.block;
+    let thread = warp * 32 + lane;
+    let value = match which {
+        Special::Tid(0) => thread % x,
+        Special::Tid(1) => thread / x % y,
+        Special::Tid(_) => thread / x / y % z,
+        Special::Ntid(axis) => shape.launch.block[axis],
+        Special::Ctaid(axis) => block[axis],
+        Special::Nctaid(axis) => shape.launch.grid[axis],
+        Special::Laneid => lane,
+        Special::Warpid => warp,
+        Special::Nwarpid => (x * y * z).div_ceil(32),
+        Special::Gridid => return shape.launch.grid_id,
+        Special::Zero => 0,
+        Special::One => 1,
+        Special::LanemaskEq => 1 << lane,
+        Special::LanemaskLe => u32::MAX >> (31 - lane),
+        Special::LanemaskLt => (1 << lane) - 1,
+        Special::LanemaskGe => u32::MAX << lane,
+        Special::LanemaskGt => (u32::MAX << lane) << 1,
+        Special::DynamicSharedSize => shape.launch.dynamic_shared,
+        Special::TotalSharedSize => shape.shared_bytes,
+    };
+    u64::from(value)
+}

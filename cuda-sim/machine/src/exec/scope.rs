@@ -1,0 +1,110 @@
+//! One call of a function by some lanes of a warp: its registers and the place of each lane.
+
+use crate::WARP_SIZE;
+use crate::code::{Code, Init};
+use crate::exec::env::{Shape, special};
+use crate::registers::Registers;
+
+/// A call in progress. The kernel itself is the outermost one.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// Index of the function in the program.
+    pub(crate) function: usize,
+    pub(crate) registers: Registers,
+    /// The next instruction of each lane.
+    pub(crate) pcs: [u32; WARP_SIZE],
+    /// Lanes that can run.
+    pub(crate) runnable: u32,
+    /// Lanes that wait at a barrier.
+    pub(crate) parked: u32,
+    /// Lanes that wait for others of their warp.
+    pub(crate) waiting: u32,
+    /// Lanes that are in a function called from here.
+    pub(crate) calling: u32,
+    /// Index of the calling scope and of the call in its function.
+    pub(crate) caller: Option<(usize, u32)>,
+    /// First byte of this call's variables in local memory.
+    pub(crate) local_base: u32,
+    /// Parameter memory, lane after lane.
+    pub(crate) params: Vec<u8>,
+    /// Bytes of it for each lane.
+    pub(crate) params_stride: usize,
+}
+
+impl Scope {
+    /// Lanes that have neither returned nor ended.
+    pub(crate) fn members(&self) -> u32 {
+        self.runnable | self.parked | self.waiting | self.calling
+    }
+
+    /// Ends lanes wherever they are.
+    pub(crate) fn remove(&mut self, lanes: u32) {
+        self.runnable &= !lanes;
+        self.parked &= !lanes;
+        self.waiting &= !lanes;
+        self.calling &= !lanes;
+    }
+}
+
+/// Fills the rows that have a value before the first instruction and depend on the launch alone.
+pub(crate) fn initial_registers(code: &Code, shape: &Shape<'_>) -> Registers {
+    let mut registers = Registers::new(code.rows);
+    for &(row, init) in &code.word_inits {
+        registers.words[row as usize] = [launch_value(init, shape, 0) as u32; WARP_SIZE];
+    }
+    for &(row, init) in &code.double_inits {
+        registers.doubles[row as usize] = [launch_value(init, shape, 0); WARP_SIZE];
+    }
+    for &row in &code.true_rows {
+        registers.predicates[row as usize] = u32::MAX;
+    }
+    registers
+}
+
+/// Fills the rows that depend on the warp, and those with local addresses.
+pub(crate) fn specialise(registers: &mut Registers, code: &Code, shape: &Shape<'_>, block: [u32; 3], warp: u32, local_base: u32) {
+    for &(row, init) in &code.word_inits {
+        match init {
+            Init::Special(which) => {
+                for (lane, value) in registers.words[row as usize].iter_mut().enumerate() {
+                    *value = special(which, shape, block, warp, lane as u32) as u32;
+                }
+            }
+            Init::Local(_) => registers.words[row as usize] = [launch_value(init, shape, local_base) as u32; WARP_SIZE],
+            Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
+        }
+    }
+    for &(row, init) in &code.double_inits {
+        match init {
+            Init::Special(which) => {
+                for (lane, value) in registers.doubles[row as usize].iter_mut().enumerate() {
+                    *value = special(which, shape, block, warp, lane as u32);
+                }
+            }
+            Init::Local(_) => registers.doubles[row as usize] = [launch_value(init, shape, local_base); WARP_SIZE],
+            Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
+        }
+    }
+}
+
+fn launch_value(init: Init, shape: &Shape<'_>, local_base: u32) -> u64 {
+    match init {
+        Init::Value(value) => value,
+        Init::Global(index, addend) => shape.launch.globals.get(index).copied().unwrap_or(0).wrapping_add_signed(addend),
+        Init::Shared(index, addend) => {
+            u64::from(shape.shared_offsets.get(index).copied().unwrap_or(0)).wrapping_add_signed(addend)
+        }
+        Init::Local(offset) => u64::from(local_base).wrapping_add_signed(offset),
+        Init::Param(offset, size, signed) => {
+            let mut bytes = [0; 8];
+            let size = usize::from(size);
+            if let Some(from) = shape.launch.params.get(offset as usize..offset as usize + size) {
+                bytes[..size].copy_from_slice(from);
+            }
+            let value = u64::from_le_bytes(bytes);
+            let unused = 64 - 8 * size as u32;
+            if signed { ((value << unused) as i64 >> unused) as u64 } else { value }
+        }
+        Init::Special(_) => 0,
+    }
+}

@@ -1,0 +1,270 @@
+//! The address spaces: where an access of a warp goes, and the memories that belong to the machine.
+
+use crate::exec::env::{Env, LaneError};
+use crate::exec::Scope;
+use crate::{FaultKind, LOCAL_WINDOW, LaneFault, Lanes, PARAM_WINDOW, SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE, Window};
+
+/// Address at which the parameter memory of calls starts within the parameter space; the kernel's own parameters lie below.
+pub(crate) const CALL_PARAMS: u64 = 1 << 20;
+
+/// The state space that an instruction names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    Generic,
+    /// `.global` and `.const`
+    Global,
+    Shared,
+    Local,
+    Param,
+}
+
+impl Space {
+    /// As it travels in an instruction.
+    pub(crate) const fn code(self) -> u32 {
+        self as u32
+    }
+
+    pub(crate) fn from_code(code: u32) -> Self {
+        match code {
+            1 => Self::Global,
+            2 => Self::Shared,
+            3 => Self::Local,
+            4 => Self::Param,
+            _ => Self::Generic,
+        }
+    }
+}
+
+/// The window that a generic address lies in, and its offset there.
+fn window_of(address: u64) -> Option<(Space, u64)> {
+    let offset = address & 0xffff_ffff_ffff;
+    let space = match address - offset {
+        SHARED_WINDOW => Space::Shared,
+        LOCAL_WINDOW => Space::Local,
+        PARAM_WINDOW => Space::Param,
+        _ => return None,
+    };
+    (offset < WINDOW_SIZE).then_some((space, offset))
+}
+
+/// Where a generic address leads.
+pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
+    if space == Space::Generic { window_of(address).unwrap_or((Space::Global, address)) } else { (space, address) }
+}
+
+/// Local memory of a warp, lane after lane.
+#[derive(Debug, Default)]
+pub(crate) struct LocalMemory {
+    bytes: Vec<u8>,
+    stride: usize,
+}
+
+impl LocalMemory {
+    /// Makes room for `stride` bytes in each lane; what is there stays.
+    pub(crate) fn grow(&mut self, stride: usize) {
+        if stride <= self.stride {
+            return;
+        }
+        let stride = stride.next_power_of_two();
+        let mut bytes = vec![0; stride * WARP_SIZE];
+        if self.stride > 0 {
+            for (new, old) in bytes.chunks_exact_mut(stride).zip(self.bytes.chunks_exact(self.stride)) {
+                new[..self.stride].copy_from_slice(old);
+            }
+        }
+        (self.bytes, self.stride) = (bytes, stride);
+    }
+}
+
+/// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
+fn piece(lane: usize, stride: usize, limit: usize, offset: u64, size: usize, window: Window) -> Result<usize, LaneError> {
+    let start = usize::try_from(offset).ok().filter(|&start| start.checked_add(size).is_some_and(|end| end <= limit));
+    match start {
+        Some(start) => Ok(lane * stride + start),
+        None => Err(LaneError { lane, kind: FaultKind::OutOfRange { window, address: offset, size, limit: limit as u64 } }),
+    }
+}
+
+fn memory_fault(fault: LaneFault) -> LaneError {
+    LaneError { lane: fault.lane, kind: FaultKind::Memory(fault.fault) }
+}
+
+/// Every active address must be a multiple of the access size.
+#[inline(always)]
+fn check_alignment(lanes: &Lanes<'_>) -> Result<(), LaneError> {
+    let mut low = 0;
+    for (lane, address) in lanes.addresses.iter().enumerate() {
+        low |= address & u64::from(lanes.mask >> lane & 1).wrapping_neg();
+    }
+    if low & (lanes.size as u64 - 1) == 0 { Ok(()) } else { Err(misaligned(lanes)) }
+}
+
+#[cold]
+fn misaligned(lanes: &Lanes<'_>) -> LaneError {
+    let size = lanes.size;
+    let lane = lanes.active().find(|&lane| lanes.addresses[lane] & (size as u64 - 1) != 0).unwrap_or(0);
+    LaneError { lane, kind: FaultKind::Misaligned { address: lanes.addresses[lane], size } }
+}
+
+/// Whether some active address lies in a window.
+#[inline(always)]
+fn touches_windows(lanes: &Lanes<'_>) -> bool {
+    let mut high = 0;
+    for (lane, address) in lanes.addresses.iter().enumerate() {
+        high |= address & u64::from(lanes.mask >> lane & 1).wrapping_neg();
+    }
+    high >> 48 != 0
+}
+
+impl Env<'_> {
+    /// Reads for each lane of the mask.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, space: Space, lanes: &Lanes<'_>, into: &mut [u8], scope: &Scope) -> Result<(), LaneError> {
+        check_alignment(lanes)?;
+        match space {
+            Space::Global => self.shape.memory.load_lanes(lanes, into).map_err(memory_fault),
+            Space::Generic if !touches_windows(lanes) => self.shape.memory.load_lanes(lanes, into).map_err(memory_fault),
+            _ => self.read_windows(space, lanes, into, scope),
+        }
+    }
+
+    fn read_windows(&mut self, space: Space, lanes: &Lanes<'_>, into: &mut [u8], scope: &Scope) -> Result<(), LaneError> {
+        let size = lanes.size;
+        if space == Space::Shared {
+            if let Some(range) = shared_run(lanes, self.shared.len()) {
+                let first = lanes.mask.trailing_zeros() as usize * size;
+                into[first..first + range.len()].copy_from_slice(&self.shared[range]);
+                return Ok(());
+            }
+        }
+        for (lane, into) in into.chunks_exact_mut(size).enumerate().filter(|(lane, _)| lanes.mask >> lane & 1 == 1) {
+            let (space, offset) = resolve(space, lanes.addresses[lane]);
+            match space {
+                Space::Global | Space::Generic => {
+                    let loaded = self.shape.memory.load(offset, into);
+                    loaded.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
+                }
+                Space::Shared => {
+                    let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
+                    into.copy_from_slice(&self.shared[at..at + size]);
+                }
+                Space::Local => {
+                    let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                    into.copy_from_slice(&self.local.bytes[at..at + size]);
+                }
+                Space::Param => match offset.checked_sub(CALL_PARAMS) {
+                    None => {
+                        let params = self.shape.launch.params;
+                        let at = piece(lane, 0, params.len(), offset, size, Window::Param)?;
+                        into.copy_from_slice(&params[at..at + size]);
+                    }
+                    Some(offset) => {
+                        let at = piece(lane, scope.params_stride, scope.params_stride, offset, size, Window::Param)?;
+                        into.copy_from_slice(&scope.params[at..at + size]);
+                    }
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes for each lane of the mask.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, space: Space, lanes: &Lanes<'_>, bytes: &[u8], scope: &mut Scope) -> Result<(), LaneError> {
+        check_alignment(lanes)?;
+        match space {
+            Space::Global => self.shape.memory.store_lanes(lanes, bytes).map_err(memory_fault),
+            Space::Generic if !touches_windows(lanes) => self.shape.memory.store_lanes(lanes, bytes).map_err(memory_fault),
+            _ => self.write_windows(space, lanes, bytes, scope),
+        }
+    }
+
+    fn write_windows(&mut self, space: Space, lanes: &Lanes<'_>, bytes: &[u8], scope: &mut Scope) -> Result<(), LaneError> {
+        let size = lanes.size;
+        if space == Space::Shared {
+            if let Some(range) = shared_run(lanes, self.shared.len()) {
+                let first = lanes.mask.trailing_zeros() as usize * size;
+                self.shared[range.clone()].copy_from_slice(&bytes[first..first + range.len()]);
+                return Ok(());
+            }
+        }
+        for (lane, bytes) in bytes.chunks_exact(size).enumerate().filter(|(lane, _)| lanes.mask >> lane & 1 == 1) {
+            let (space, offset) = resolve(space, lanes.addresses[lane]);
+            match space {
+                Space::Global | Space::Generic => {
+                    let stored = self.shape.memory.store(offset, bytes);
+                    stored.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
+                }
+                Space::Shared => {
+                    let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
+                    self.shared[at..at + size].copy_from_slice(bytes);
+                }
+                Space::Local => {
+                    let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                    self.local.bytes[at..at + size].copy_from_slice(bytes);
+                }
+                Space::Param => {
+                    // The kernel's own parameters cannot be written.
+                    let limit = if offset < CALL_PARAMS { 0 } else { scope.params_stride };
+                    let offset = offset.checked_sub(CALL_PARAMS).unwrap_or(offset);
+                    let at = piece(lane, scope.params_stride, limit, offset, size, Window::Param)?;
+                    scope.params[at..at + size].copy_from_slice(bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces a word of shared or global memory as one step; returns the old one.
+    pub(crate) fn update(
+        &mut self,
+        space: Space,
+        lane: usize,
+        address: u64,
+        size: usize,
+        update: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, LaneError> {
+        if address & (size as u64 - 1) != 0 {
+            return Err(LaneError { lane, kind: FaultKind::Misaligned { address, size } });
+        }
+        match resolve(space, address) {
+            (Space::Shared, offset) => {
+                let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
+                Ok(update_bytes(&mut self.shared[at..at + size], update))
+            }
+            (Space::Local, offset) => {
+                let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                Ok(update_bytes(&mut self.local.bytes[at..at + size], update))
+            }
+            (Space::Param, offset) => {
+                Err(LaneError { lane, kind: FaultKind::OutOfRange { window: Window::Param, address: offset, size, limit: 0 } })
+            }
+            (Space::Global | Space::Generic, address) => {
+                let old = self.shape.memory.atomic(address, size, update);
+                old.map_err(|fault| memory_fault(LaneFault { lane, fault }))
+            }
+        }
+    }
+}
+
+fn update_bytes(bytes: &mut [u8], update: &mut dyn FnMut(u64) -> u64) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    let old = u64::from_le_bytes(word);
+    bytes.copy_from_slice(&update(old).to_le_bytes()[..bytes.len()]);
+    old
+}
+
+/// The bytes of shared memory that the lanes touch, where these lie side by side in one run and inside.
+#[inline(always)]
+fn shared_run(lanes: &Lanes<'_>, limit: usize) -> Option<std::ops::Range<usize>> {
+    let base = lanes.contiguous_base()?;
+    let first = lanes.mask.trailing_zeros();
+    let count = (lanes.mask >> first).trailing_ones();
+    if lanes.mask.count_ones() != count {
+        return None;
+    }
+    let start = usize::try_from(base.wrapping_add(u64::from(first) * lanes.size as u64)).ok()?;
+    let end = start.checked_add(count as usize * lanes.size)?;
+    (end <= limit).then_some(start..end)
+}

@@ -1,0 +1,250 @@
+//! One warp: which of its lanes run next, and what happens when they call, return, end or wait.
+
+mod segment;
+
+use crate::WARP_SIZE;
+use crate::code::Transfer;
+use crate::exec::block::Barriers;
+use crate::exec::env::{Env, LaneError};
+use crate::exec::grid::Templates;
+use crate::exec::scope::{Scope, specialise};
+use crate::exec::spaces::LocalMemory;
+use crate::registers::write;
+use crate::{FaultKind, exec::env::Shape};
+use segment::Event;
+
+/// Instructions after which the lanes of another call get their turn.
+const CALL_QUANTUM: u64 = 20_000;
+
+/// A warp of a block.
+#[derive(Debug)]
+pub(crate) struct Warp {
+    /// Number in the block.
+    pub(crate) index: u32,
+    /// Lanes that have not ended.
+    pub(crate) live: u32,
+    pub(crate) scopes: Vec<Scope>,
+    /// Lanes that wait at each barrier.
+    pub(crate) parked: [u32; 16],
+    pub(crate) local: LocalMemory,
+}
+
+/// Why a warp stopped running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// All its lanes have ended.
+    Ended,
+    /// All its lanes wait.
+    Waits,
+    /// Its turn is over.
+    Turn,
+}
+
+/// A fault with the instruction at which it happened.
+#[derive(Debug)]
+pub(crate) struct WarpFault {
+    pub(crate) function: usize,
+    pub(crate) pc: u32,
+    pub(crate) error: LaneError,
+}
+
+/// What a turn may use, and what it used.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Meter {
+    /// Instructions that may still be executed in this turn.
+    pub(crate) fuel: u64,
+    pub(crate) instructions: u64,
+    pub(crate) lane_instructions: u64,
+}
+
+/// The parts of the block that a running warp touches.
+pub(crate) struct BlockParts<'a> {
+    pub(crate) shape: &'a Shape<'a>,
+    pub(crate) templates: &'a Templates,
+    pub(crate) shared: &'a mut [u8],
+    pub(crate) barriers: &'a mut Barriers,
+    pub(crate) block: [u32; 3],
+    pub(crate) clock: u64,
+}
+
+impl Warp {
+    /// Runs until nothing can run or the fuel is used up.
+    pub(crate) fn run(&mut self, parts: &mut BlockParts<'_>, meter: &mut Meter) -> Result<Pause, WarpFault> {
+        let mut turn = 0;
+        loop {
+            let Some(index) = self.choose(turn, parts) else {
+                return Ok(if self.live == 0 { Pause::Ended } else { Pause::Waits });
+            };
+            let others = self.scopes.iter().enumerate().any(|(other, scope)| other != index && scope.runnable != 0);
+            let quantum = if others { meter.fuel.min(CALL_QUANTUM) } else { meter.fuel };
+            let mut inner = Meter { fuel: quantum, ..Meter::default() };
+            let function = self.scopes[index].function;
+            let code = &parts.shape.program.codes[function];
+            let mut env = Env {
+                shape: parts.shape,
+                shared: parts.shared,
+                local: &mut self.local,
+                block: parts.block,
+                warp: self.index,
+                live: self.live,
+                clock: parts.clock + meter.instructions,
+            };
+            let event = segment::run(&mut self.scopes[index], code, &mut env, &mut inner);
+            meter.fuel -= inner.instructions.min(meter.fuel);
+            meter.instructions += inner.instructions;
+            meter.lane_instructions += inner.lane_instructions;
+            match event {
+                Event::Idle => turn = 0,
+                Event::Fuel if meter.fuel == 0 => return Ok(Pause::Turn),
+                Event::Fuel => turn += 1,
+                Event::Fault(pc, error) => return Err(WarpFault { function, pc, error }),
+                Event::Exit(lanes) => self.exit(lanes, parts.barriers),
+                Event::Return(lanes) => self.return_from(index, lanes, parts),
+                Event::Call(pc, lanes) => self.call(index, pc, lanes, parts).map_err(|error| WarpFault { function, pc, error })?,
+                Event::Barrier(pc, lanes) => {
+                    self.barrier(index, pc, lanes, parts).map_err(|error| WarpFault { function, pc, error })?;
+                }
+            }
+        }
+    }
+
+    /// The scope that runs next: the innermost call first; each exhausted quantum passes on to the next one outwards.
+    fn choose(&mut self, turn: usize, parts: &BlockParts<'_>) -> Option<usize> {
+        let runnable = self.scopes.iter().filter(|scope| scope.runnable != 0).count();
+        if runnable == 0 {
+            return self.wake_waiting(parts);
+        }
+        let candidates = self.scopes.iter().enumerate().rev().filter(|(_, scope)| scope.runnable != 0);
+        candidates.map(|(index, _)| index).nth(turn % runnable)
+    }
+
+    /// Lets lanes try again that waited for lanes which have ended since.
+    fn wake_waiting(&mut self, parts: &BlockParts<'_>) -> Option<usize> {
+        let live = self.live;
+        for (index, scope) in self.scopes.iter_mut().enumerate().filter(|(_, scope)| scope.waiting != 0) {
+            let lanes = segment::satisfied(scope, &parts.shape.program.codes[scope.function], live);
+            if lanes != 0 {
+                scope.waiting &= !lanes;
+                scope.runnable |= lanes;
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn exit(&mut self, lanes: u32, barriers: &mut Barriers) {
+        self.live &= !lanes;
+        for scope in &mut self.scopes {
+            scope.remove(lanes);
+        }
+        self.drop_finished();
+        barriers.leave(lanes.count_ones());
+    }
+
+    fn drop_finished(&mut self) {
+        while self.scopes.len() > 1 && self.scopes.last().is_some_and(|scope| scope.members() == 0) {
+            self.scopes.pop();
+        }
+    }
+
+    fn return_from(&mut self, index: usize, lanes: u32, parts: &mut BlockParts<'_>) {
+        let (before, after) = self.scopes.split_at_mut(index);
+        let Some((scope, (caller, site))) = after.first_mut().and_then(|scope| scope.caller.map(|caller| (scope, caller))) else {
+            return self.exit(lanes, parts.barriers);
+        };
+        scope.remove(lanes);
+        // A caller has a lower index than what it calls.
+        let Some(caller) = before.get_mut(caller) else { return };
+        let calls = &parts.shape.program.codes[caller.function].calls;
+        for &transfer in &calls[site as usize].results {
+            transfer_lanes(transfer, scope, caller, lanes);
+        }
+        caller.calling &= !lanes;
+        caller.runnable |= lanes;
+        self.drop_finished();
+    }
+
+    fn call(&mut self, index: usize, pc: u32, lanes: u32, parts: &mut BlockParts<'_>) -> Result<(), LaneError> {
+        let caller = &mut self.scopes[index];
+        let caller_code = &parts.shape.program.codes[caller.function];
+        let site = caller_code.instructions[pc as usize].target;
+        let call = &caller_code.calls[site as usize];
+        let code = &parts.shape.program.codes[call.function];
+        caller.runnable &= !lanes;
+        caller.calling |= lanes;
+        let local_base = caller.local_base.saturating_add(caller_code.local_bytes.next_multiple_of(16)).saturating_add(16);
+        let limit = parts.shape.launch.limits.local_bytes;
+        let needed = local_base.saturating_add(code.local_bytes);
+        if needed > limit {
+            return Err(LaneError { lane: lanes.trailing_zeros() as usize, kind: FaultKind::StackOverflow { limit } });
+        }
+        if code.local_bytes > 0 {
+            self.local.grow(needed as usize);
+        }
+        let mut scope = new_scope(call.function, lanes, parts, self.index, local_base);
+        scope.caller = Some((index, site));
+        for &transfer in &call.arguments {
+            transfer_lanes(transfer, &self.scopes[index], &mut scope, lanes);
+        }
+        self.scopes.push(scope);
+        Ok(())
+    }
+
+    fn barrier(&mut self, index: usize, pc: u32, lanes: u32, parts: &mut BlockParts<'_>) -> Result<(), LaneError> {
+        let scope = &mut self.scopes[index];
+        let instruction = &parts.shape.program.codes[scope.function].instructions[pc as usize];
+        let arrival = parts.barriers.arrive(instruction, &scope.registers, lanes)?;
+        if let Some(barrier) = arrival {
+            scope.runnable &= !lanes;
+            scope.parked |= lanes;
+            self.parked[barrier] |= lanes;
+        }
+        Ok(())
+    }
+
+    /// Lets the lanes go on that wait at a barrier.
+    pub(crate) fn release(&mut self, barrier: usize) {
+        let lanes = std::mem::take(&mut self.parked[barrier]);
+        for scope in &mut self.scopes {
+            let freed = scope.parked & lanes;
+            scope.parked &= !freed;
+            scope.runnable |= freed;
+        }
+    }
+}
+
+/// A call of a function by `lanes`, at its first instruction.
+pub(crate) fn new_scope(function: usize, lanes: u32, parts: &BlockParts<'_>, warp: u32, local_base: u32) -> Scope {
+    let code = &parts.shape.program.codes[function];
+    let mut registers = parts.templates.registers(function);
+    specialise(&mut registers, code, parts.shape, parts.block, warp, local_base);
+    let params_stride = code.param_bytes as usize;
+    Scope {
+        function,
+        registers,
+        pcs: [0; WARP_SIZE],
+        runnable: lanes,
+        parked: 0,
+        waiting: 0,
+        calling: 0,
+        caller: None,
+        local_base,
+        params: vec![0; params_stride * WARP_SIZE],
+        params_stride,
+    }
+}
+
+fn transfer_lanes(transfer: Transfer, from: &Scope, to: &mut Scope, lanes: u32) {
+    match transfer {
+        Transfer::Bytes(source, target, size) => {
+            let (source, target, size) = (source as usize, target as usize, size as usize);
+            for lane in (0..WARP_SIZE).filter(|lane| lanes >> lane & 1 == 1) {
+                let (source, target) = (lane * from.params_stride + source, lane * to.params_stride + target);
+                to.params[target..target + size].copy_from_slice(&from.params[source..source + size]);
+            }
+        }
+        Transfer::Row32(source, target) => write(&mut to.registers, target, &from.registers.words[source as usize], lanes),
+        Transfer::Row64(source, target) => write(&mut to.registers, target, &from.registers.doubles[source as usize], lanes),
+        Transfer::Predicate(source, target) => to.registers.set_predicate(target, from.registers.predicate(source), lanes),
+    }
+}

@@ -1,0 +1,257 @@
+//! The innermost loop: runs the lanes of one call, lowest program counter first, until something concerns the whole warp.
+
+use crate::WARP_SIZE;
+use crate::code::{Code, Instr, NONE, Op};
+use crate::exec::env::{Env, LaneError};
+use crate::exec::scope::Scope;
+use crate::exec::warp::Meter;
+use crate::FaultKind;
+use crate::ops::compare::Combine;
+
+/// Backward branches that one group of lanes may take while other lanes of the call could run: lanes that spin until another lane of
+/// their warp has done something must let that lane run.
+const BACK_EDGES: u32 = 256;
+
+/// Why the loop stopped.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// No lane of the call can run.
+    Idle,
+    /// The fuel is used up.
+    Fuel,
+    /// These lanes end.
+    Exit(u32),
+    /// These lanes return.
+    Return(u32),
+    /// These lanes are at a call.
+    Call(u32, u32),
+    /// These lanes have come to a barrier.
+    Barrier(u32, u32),
+    /// A lane faults.
+    Fault(u32, LaneError),
+}
+
+/// The group of lanes that runs.
+struct Group {
+    pc: u32,
+    mask: u32,
+    /// Where the group meets other lanes.
+    meets: u32,
+}
+
+/// The group with the lowest program counter, or, among lanes that are not in `tired`, the lowest of those.
+fn select(scope: &Scope, tired: u32) -> Group {
+    let eager = if scope.runnable & !tired == 0 { scope.runnable } else { scope.runnable & !tired };
+    let (mut pc, mut meets) = (u32::MAX, u32::MAX);
+    for lane in 0..WARP_SIZE {
+        let at = if eager >> lane & 1 == 1 { scope.pcs[lane] } else { u32::MAX };
+        pc = pc.min(at);
+    }
+    let mut mask = 0;
+    for lane in 0..WARP_SIZE {
+        let here = scope.runnable >> lane & 1 == 1;
+        mask |= u32::from(here && scope.pcs[lane] == pc) << lane;
+        let ahead = if here && scope.pcs[lane] > pc { scope.pcs[lane] } else { u32::MAX };
+        meets = meets.min(ahead);
+    }
+    Group { pc, mask, meets }
+}
+
+fn set_pcs(scope: &mut Scope, lanes: u32, pc: u32) {
+    for (lane, at) in scope.pcs.iter_mut().enumerate() {
+        if lanes >> lane & 1 == 1 {
+            *at = pc;
+        }
+    }
+}
+
+/// The lanes that must be at a collective instruction before it runs.
+fn members(i: &Instr, scope: &Scope, first: usize) -> u32 {
+    scope.registers.words[i.src[3] as usize][first]
+}
+
+/// Lanes that wait for others of which none is missing any more, because those have ended.
+pub(super) fn satisfied(scope: &Scope, code: &Code, live: u32) -> u32 {
+    let waits = |lane: &usize| scope.waiting >> lane & 1 == 1;
+    for lane in (0..WARP_SIZE).filter(waits) {
+        let pc = scope.pcs[lane];
+        let arrived = (0..WARP_SIZE).filter(|other| waits(other) && scope.pcs[*other] == pc).fold(0, |mask, lane| mask | 1 << lane);
+        let needed = members(&code.instructions[pc as usize], scope, lane) & live;
+        if needed & !arrived == 0 {
+            return arrived;
+        }
+    }
+    0
+}
+
+pub(super) fn run(scope: &mut Scope, code: &Code, env: &mut Env<'_>, meter: &mut Meter) -> Event {
+    let mut tired = 0;
+    loop {
+        if scope.runnable == 0 {
+            return Event::Idle;
+        }
+        let group = select(scope, tired);
+        let before = meter.fuel;
+        let outcome = run_group(&group, scope, code, env, meter);
+        let executed = before - meter.fuel;
+        meter.instructions += executed;
+        meter.lane_instructions += executed * u64::from(group.mask.count_ones());
+        match outcome {
+            Outcome::Regroup => tired = 0,
+            Outcome::Tired => tired = group.mask,
+            Outcome::Event(event) => return event,
+        }
+    }
+}
+
+enum Outcome {
+    /// Lanes diverged or met.
+    Regroup,
+    /// The group has taken many backward branches while others could run.
+    Tired,
+    Event(Event),
+}
+
+#[inline(always)]
+fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, meter: &mut Meter) -> Outcome {
+    let mask = group.mask;
+    let mut pc = group.pc;
+    let mut back_edges = if mask == scope.runnable { u32::MAX } else { BACK_EDGES };
+    let start = meter.fuel;
+    let clock = env.clock + meter.instructions;
+    loop {
+        if meter.fuel == 0 {
+            set_pcs(scope, mask, pc);
+            return Outcome::Event(Event::Fuel);
+        }
+        meter.fuel -= 1;
+        let i = &code.instructions[pc as usize];
+        let active = if i.guard == NONE { mask } else { mask & (scope.registers.predicate(i.guard) ^ i.guard_flip) };
+        let mut target = pc + 1;
+        match i.op {
+            Op::Alu(run) => run(i, &mut scope.registers, active),
+            Op::SetPredicate(test, combine) => set_predicate(i, scope, test(i, &scope.registers), combine, active),
+            Op::SetWord(test, combine) => {
+                let bits = combine.apply(test(i, &scope.registers), scope.registers.predicate(i.src[2]));
+                let row = &mut scope.registers.words[i.dst[0] as usize];
+                for (lane, word) in row.iter_mut().enumerate().filter(|(lane, _)| active >> lane & 1 == 1) {
+                    *word = if bits >> lane & 1 == 1 { i.target } else { 0 };
+                }
+            }
+            Op::Access(run) => {
+                if active != 0 {
+                    env.clock = clock + (start - meter.fuel);
+                    if let Err(error) = run(i, scope, env, active) {
+                        set_pcs(scope, mask, pc);
+                        return Outcome::Event(Event::Fault(pc, error));
+                    }
+                }
+            }
+            Op::Branch => {
+                if active == mask {
+                    target = i.target;
+                } else if active != 0 {
+                    set_pcs(scope, mask, pc + 1);
+                    set_pcs(scope, active, i.target);
+                    return Outcome::Regroup;
+                }
+            }
+            Op::BranchIndexed => {
+                set_pcs(scope, mask, pc + 1);
+                let table = &code.tables[i.target as usize];
+                for lane in (0..WARP_SIZE).filter(|lane| active >> lane & 1 == 1) {
+                    let index = scope.registers.words[i.src[0] as usize][lane];
+                    let Some(&to) = table.get(index as usize) else {
+                        let kind = FaultKind::BranchOutOfTable { index, entries: table.len() };
+                        return Outcome::Event(Event::Fault(pc, LaneError { lane, kind }));
+                    };
+                    scope.pcs[lane] = to;
+                }
+                return Outcome::Regroup;
+            }
+            Op::Collective(run) => {
+                if active != 0 {
+                    return collective(i, run, scope, env, mask, active, pc);
+                }
+            }
+            Op::Call if active == 0 => {}
+            Op::Return if active == 0 => {}
+            Op::Exit if active == 0 => {}
+            Op::Trap if active == 0 => {}
+            Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce if active == 0 => {}
+            Op::Call => {
+                set_pcs(scope, mask, pc + 1);
+                return Outcome::Event(Event::Call(pc, active));
+            }
+            Op::Return => {
+                set_pcs(scope, mask, pc + 1);
+                return Outcome::Event(Event::Return(active));
+            }
+            Op::Exit => {
+                set_pcs(scope, mask, pc + 1);
+                return Outcome::Event(Event::Exit(active));
+            }
+            Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce => {
+                set_pcs(scope, mask, pc + 1);
+                return Outcome::Event(Event::Barrier(pc, active));
+            }
+            Op::Trap => {
+                set_pcs(scope, mask, pc);
+                let lane = active.trailing_zeros() as usize;
+                return Outcome::Event(Event::Fault(pc, LaneError { lane, kind: FaultKind::Trap }));
+            }
+        }
+        if target <= pc {
+            back_edges -= 1;
+            if back_edges == 0 {
+                set_pcs(scope, mask, target);
+                return Outcome::Tired;
+            }
+        }
+        pc = target;
+        if pc >= group.meets {
+            set_pcs(scope, mask, pc);
+            return Outcome::Regroup;
+        }
+    }
+}
+
+fn set_predicate(i: &Instr, scope: &mut Scope, bits: u32, combine: Combine, active: u32) {
+    let with = if combine == Combine::Nothing { 0 } else { scope.registers.predicate(i.src[2]) };
+    if i.dst[0] != NONE {
+        scope.registers.set_predicate(i.dst[0], combine.apply(bits, with), active);
+    }
+    if i.dst[1] != NONE {
+        scope.registers.set_predicate(i.dst[1], combine.apply(!bits, with), active);
+    }
+}
+
+/// Runs a collective instruction when all its members that still live are here, and lets the lanes wait otherwise.
+fn collective(
+    i: &Instr,
+    run: crate::code::Access,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+    active: u32,
+    pc: u32,
+) -> Outcome {
+    let needed = members(i, scope, active.trailing_zeros() as usize) & env.live;
+    let waiting = (0..WARP_SIZE).filter(|&lane| scope.waiting >> lane & 1 == 1 && scope.pcs[lane] == pc);
+    let arrived = waiting.fold(active, |mask, lane| mask | 1 << lane);
+    set_pcs(scope, mask & !active, pc + 1);
+    if needed & !arrived != 0 {
+        set_pcs(scope, active, pc);
+        scope.runnable &= !active;
+        scope.waiting |= active;
+        return Outcome::Regroup;
+    }
+    scope.waiting &= !arrived;
+    scope.runnable |= arrived;
+    set_pcs(scope, arrived, pc);
+    if let Err(error) = run(i, scope, env, arrived) {
+        return Outcome::Event(Event::Fault(pc, error));
+    }
+    set_pcs(scope, arrived, pc + 1);
+    Outcome::Regroup
+}

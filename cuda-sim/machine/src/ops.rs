@@ -1,0 +1,11 @@
+//! What the instructions compute, by family. Each family has one exact list of the forms that it implements.
+
+pub(crate) mod clock;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod float;
+pub(crate) mod integer;
+pub(crate) mod map;
+pub(crate) mod memory;
+pub(crate) mod moves;
+pub(crate) mod numbers;

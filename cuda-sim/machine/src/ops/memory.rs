@@ -1,0 +1,206 @@
+//! Loads and stores of single elements and of vectors.
+
+use super::map::Ty;
+use crate::code::{Access, Instr};
+use crate::exec::{Env, LaneError, Scope, Space};
+use crate::registers::{Doubles, Lane, write};
+use crate::{Lanes, WARP_SIZE};
+
+/// The type of an element in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub(crate) bytes: usize,
+    pub(crate) signed: bool,
+    pub(crate) float: bool,
+}
+
+impl Element {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let (bytes, signed, float) = match name {
+            "b8" | "u8" => (1, false, false),
+            "b16" | "u16" => (2, false, false),
+            "b32" | "u32" => (4, false, false),
+            "b64" | "u64" => (8, false, false),
+            "s8" => (1, true, false),
+            "s16" => (2, true, false),
+            "s32" => (4, true, false),
+            "s64" => (8, true, false),
+            "f32" => (4, false, true),
+            "f64" => (8, false, true),
+            _ => return None,
+        };
+        Some(Self { bytes, signed, float })
+    }
+
+    pub(crate) const fn bits(self) -> u32 {
+        self.bytes as u32 * 8
+    }
+
+    /// The type of a constant that is stored.
+    pub(crate) const fn ty(self) -> Ty {
+        match (self.bytes, self.float) {
+            (8, true) => Ty::F64,
+            (8, false) => Ty::B64,
+            (4, true) => Ty::F32,
+            (2, _) => Ty::B16,
+            _ => Ty::B32,
+        }
+    }
+}
+
+/// The address of each lane.
+#[inline(always)]
+pub(crate) fn addresses(i: &Instr, scope: &Scope) -> Doubles {
+    let mut out = [0; WARP_SIZE];
+    if i.src[1] == 0 {
+        for (out, base) in out.iter_mut().zip(u64::row(&scope.registers, i.src[0])) {
+            *out = base.wrapping_add_signed(i.imm);
+        }
+    } else {
+        for (out, &base) in out.iter_mut().zip(u32::row(&scope.registers, i.src[0])) {
+            *out = u64::from(base).wrapping_add_signed(i.imm) & 0xffff_ffff;
+        }
+    }
+    out
+}
+
+/// An element as the register's bits.
+#[inline(always)]
+fn decode<const BYTES: usize, const SIGNED: bool, const BITS: u32>(bytes: &[u8; BYTES]) -> u64 {
+    let mut word = [0; 8];
+    word[..BYTES].copy_from_slice(bytes);
+    let value = u64::from_le_bytes(word);
+    let unused = 64 - 8 * BYTES as u32;
+    let value = if SIGNED { ((value << unused) as i64 >> unused) as u64 } else { value };
+    value & (u64::MAX >> (64 - BITS))
+}
+
+fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
+    let addresses = addresses(i, scope);
+    let mut buffer = [[0; BYTES]; WARP_SIZE];
+    let lanes = Lanes { mask, size: BYTES, addresses: &addresses };
+    env.read(Space::from_code(i.src[2]), &lanes, buffer.as_flattened_mut(), scope)?;
+    let mut out = [D::default(); WARP_SIZE];
+    for (out, bytes) in out.iter_mut().zip(&buffer) {
+        *out = D::from_bits(decode::<BYTES, SIGNED, BITS>(bytes));
+    }
+    write(&mut scope.registers, i.dst[0], &out, mask);
+    Ok(())
+}
+
+fn load_many<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32, const COUNT: usize>(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
+    let addresses = addresses(i, scope);
+    let mut buffer = [[[0; BYTES]; COUNT]; WARP_SIZE];
+    let lanes = Lanes { mask, size: BYTES * COUNT, addresses: &addresses };
+    env.read(Space::from_code(i.src[2]), &lanes, buffer.as_flattened_mut().as_flattened_mut(), scope)?;
+    let rows = &env.shape.program.codes[scope.function].vectors[i.target as usize];
+    for (part, &row) in rows.iter().enumerate().take(COUNT) {
+        let mut out = [D::default(); WARP_SIZE];
+        for (out, lane) in out.iter_mut().zip(&buffer) {
+            *out = D::from_bits(decode::<BYTES, SIGNED, BITS>(&lane[part]));
+        }
+        write(&mut scope.registers, row, &out, mask);
+    }
+    Ok(())
+}
+
+fn store_one<S: Lane, const BYTES: usize>(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
+    let addresses = addresses(i, scope);
+    let mut buffer = [[0; BYTES]; WARP_SIZE];
+    for (bytes, value) in buffer.iter_mut().zip(S::row(&scope.registers, i.src[3])) {
+        bytes.copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
+    }
+    let lanes = Lanes { mask, size: BYTES, addresses: &addresses };
+    env.write(Space::from_code(i.src[2]), &lanes, buffer.as_flattened(), scope)
+}
+
+fn store_many<S: Lane, const BYTES: usize, const COUNT: usize>(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
+    let addresses = addresses(i, scope);
+    let mut buffer = [[[0; BYTES]; COUNT]; WARP_SIZE];
+    let rows = &env.shape.program.codes[scope.function].vectors[i.target as usize];
+    for (part, &row) in rows.iter().enumerate().take(COUNT) {
+        for (lane, value) in buffer.iter_mut().zip(S::row(&scope.registers, row)) {
+            lane[part].copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
+        }
+    }
+    let lanes = Lanes { mask, size: BYTES * COUNT, addresses: &addresses };
+    env.write(Space::from_code(i.src[2]), &lanes, buffer.as_flattened().as_flattened(), scope)
+}
+
+/// The operation that loads `count` elements into registers of `register_bits`.
+pub(crate) fn load(element: Element, register_bits: u32, count: usize) -> Option<Access> {
+    macro_rules! counts {
+        ($lane:ty, $bytes:literal, $signed:literal, $bits:literal) => {
+            match count {
+                1 => load_one::<$lane, $bytes, $signed, $bits>,
+                2 => load_many::<$lane, $bytes, $signed, $bits, 2>,
+                4 => load_many::<$lane, $bytes, $signed, $bits, 4>,
+                _ => return None,
+            }
+        };
+    }
+    Some(match (element.bytes, element.signed, register_bits) {
+        (1, false, 8 | 16 | 32) => counts!(u32, 1, false, 32),
+        (1, true, 8) => counts!(u32, 1, true, 8),
+        (1, true, 16) => counts!(u32, 1, true, 16),
+        (1, true, 32) => counts!(u32, 1, true, 32),
+        (1, false, 64) => counts!(u64, 1, false, 64),
+        (1, true, 64) => counts!(u64, 1, true, 64),
+        (2, false, 16 | 32) => counts!(u32, 2, false, 32),
+        (2, true, 16) => counts!(u32, 2, true, 16),
+        (2, true, 32) => counts!(u32, 2, true, 32),
+        (2, false, 64) => counts!(u64, 2, false, 64),
+        (2, true, 64) => counts!(u64, 2, true, 64),
+        (4, _, 32) if count == 8 => load_many::<u32, 4, false, 32, 8>,
+        (4, _, 32) => counts!(u32, 4, false, 32),
+        (4, false, 64) => counts!(u64, 4, false, 64),
+        (4, true, 64) => counts!(u64, 4, true, 64),
+        (8, _, 64) => counts!(u64, 8, false, 64),
+        _ => return None,
+    })
+}
+
+/// The operation that stores `count` elements from 32-bit or 64-bit rows.
+pub(crate) fn store(element: Element, wide: bool, count: usize) -> Option<Access> {
+    macro_rules! counts {
+        ($lane:ty, $bytes:literal) => {
+            match count {
+                1 => store_one::<$lane, $bytes>,
+                2 => store_many::<$lane, $bytes, 2>,
+                4 => store_many::<$lane, $bytes, 4>,
+                _ => return None,
+            }
+        };
+    }
+    Some(match (element.bytes, wide) {
+        (1, false) => counts!(u32, 1),
+        (1, true) => counts!(u64, 1),
+        (2, false) => counts!(u32, 2),
+        (2, true) => counts!(u64, 2),
+        (4, false) if count == 8 => store_many::<u32, 4, 8>,
+        (4, false) => counts!(u32, 4),
+        (4, true) => counts!(u64, 4),
+        (8, true) => counts!(u64, 8),
+        _ => return None,
+    })
+}

@@ -1,0 +1,108 @@
+//! The register file of one call: a row of 32 lanes for each register.
+
+use crate::WARP_SIZE;
+
+/// A row of 32-bit lanes; 8- and 16-bit registers live in one, zero-extended.
+pub(crate) type Words = [u32; WARP_SIZE];
+/// A row of 64-bit lanes.
+pub(crate) type Doubles = [u64; WARP_SIZE];
+
+/// Registers as structure of arrays.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Registers {
+    pub(crate) words: Vec<Words>,
+    pub(crate) doubles: Vec<Doubles>,
+    /// One bit for each lane.
+    pub(crate) predicates: Vec<u32>,
+}
+
+impl Registers {
+    pub(crate) fn new(rows: crate::code::RowCounts) -> Self {
+        Self {
+            words: vec![[0; WARP_SIZE]; rows.words],
+            doubles: vec![[0; WARP_SIZE]; rows.doubles],
+            predicates: vec![0; rows.predicates],
+        }
+    }
+
+    /// Takes over the contents of another file of the same function.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+        self.doubles.clone_from(&other.doubles);
+        self.predicates.clone_from(&other.predicates);
+    }
+
+    /// A predicate as a mask of lanes.
+    #[inline(always)]
+    pub(crate) fn predicate(&self, row: u32) -> u32 {
+        self.predicates[row as usize]
+    }
+
+    /// Writes the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn set_predicate(&mut self, row: u32, bits: u32, mask: u32) {
+        let old = &mut self.predicates[row as usize];
+        *old = *old & !mask | bits & mask;
+    }
+}
+
+/// A lane value that has rows of its own.
+pub(crate) trait Lane: Copy + Default {
+    fn row(registers: &Registers, row: u32) -> &[Self; WARP_SIZE];
+    fn row_mut(registers: &mut Registers, row: u32) -> &mut [Self; WARP_SIZE];
+    fn from_bits(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+impl Lane for u32 {
+    #[inline(always)]
+    fn row(registers: &Registers, row: u32) -> &Words {
+        &registers.words[row as usize]
+    }
+    #[inline(always)]
+    fn row_mut(registers: &mut Registers, row: u32) -> &mut Words {
+        &mut registers.words[row as usize]
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        bits as Self
+    }
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Lane for u64 {
+    #[inline(always)]
+    fn row(registers: &Registers, row: u32) -> &Doubles {
+        &registers.doubles[row as usize]
+    }
+    #[inline(always)]
+    fn row_mut(registers: &mut Registers, row: u32) -> &mut Doubles {
+        &mut registers.doubles[row as usize]
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        bits
+    }
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+/// Writes the lanes of `mask`.
+#[inline(always)]
+pub(crate) fn write<T: Lane>(registers: &mut Registers, row: u32, out: &[T; WARP_SIZE], mask: u32) {
+    let old = T::row_mut(registers, row);
+    if mask == u32::MAX {
+        *old = *out;
+    } else {
+        for (lane, (old, new)) in old.iter_mut().zip(out).enumerate() {
+            if mask >> lane & 1 == 1 {
+                *old = *new;
+            }
+        }
+    }
+}
