@@ -2,9 +2,27 @@
 //!
 //! C group: device management.
 
+mod attribute;
+mod compute_capability;
+mod pci;
+mod peer;
+#[cfg(all(test, feature = "simulator"))]
+mod tests;
+mod uuid;
+
+use std::ffi::{CStr, c_char};
 use std::fmt;
 
-use cuda_sys::{CUdevice, CUdevice_attribute};
+use cuda_sys::{CUdevice, CUdevice_attribute, CUresult, CUuuid};
+
+pub use attribute::{
+    ComputeMode, DecompressionAlgorithms, NumaConfig, RdmaFlushOptions, RdmaWritesOrdering,
+    ShareableHandleTypes,
+};
+pub use compute_capability::ComputeCapability;
+pub use pci::{PciAddress, PciIdentifier};
+pub use peer::PeerLink;
+pub use uuid::Uuid;
 
 use crate::call;
 use crate::context::{Context, ContextFlags};
@@ -12,6 +30,24 @@ use crate::driver::Driver;
 use crate::error::{Doing, Result};
 
 /// A device of a driver; cheap to clone.
+///
+/// Everything here can be asked without a context, and every attribute of the driver has a reader of its own with the
+/// right type and unit.
+///
+/// ```
+/// # fn main() -> cuda_driver::Result<()> {
+/// # #[cfg(feature = "simulator")] {
+/// use cuda_driver::Driver;
+///
+/// let device = Driver::simulated()?.device(0)?;
+/// println!("{} at {}", device.name()?, device.pci_address()?);
+/// println!("compute capability {}", device.compute_capability()?);
+/// let [x, y, z] = device.max_block_dim()?;
+/// assert!(x.max(y).max(z) <= device.max_threads_per_block()?);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Device {
     driver: Driver,
@@ -69,6 +105,70 @@ impl Device {
         self.raw
     }
 
+    /// The device's name, such as `NVIDIA H200`.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuDeviceGetName")]
+    pub fn name(&self) -> Result<String> {
+        let mut text = [0; 256];
+        let (out, len) = (text.as_mut_ptr(), 256);
+        // SAFETY: the pointer is to that many live characters.
+        unsafe { call!(self.driver, cuDeviceGetName(out, len, self.raw)) }
+            .doing(|| format!("read the name of device {}", self.ordinal))?;
+        Ok(text_of(&text))
+    }
+
+    /// The number that no other device has.
+    ///
+    /// Of a part of a divided device (MIG) it is the part's number; drivers before CUDA 11.4 give the whole device's.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuDeviceGetUuid")]
+    pub fn uuid(&self) -> Result<Uuid> {
+        let mut raw = CUuuid::default();
+        let out = &raw mut raw;
+        let result = if self.driver.library().cuDeviceGetUuid_v2().is_ok() {
+            // SAFETY: the pointer is to a live value.
+            unsafe { call!(self.driver, cuDeviceGetUuid_v2(out, self.raw)) }
+        } else {
+            // SAFETY: the pointer is to a live value.
+            unsafe { call!(self.driver, cuDeviceGetUuid(out, self.raw)) }
+        };
+        result.doing(|| format!("read the UUID of device {}", self.ordinal))?;
+        Ok(raw.into())
+    }
+
+    /// The device's memory, in bytes.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuDeviceTotalMem")]
+    pub fn total_memory(&self) -> Result<usize> {
+        let mut size = 0;
+        // SAFETY: the pointer is to a live integer.
+        unsafe { call!(self.driver, cuDeviceTotalMem_v2(&raw mut size, self.raw)) }
+            .doing(|| format!("read the memory size of device {}", self.ordinal))?;
+        Ok(size)
+    }
+
+    /// Where the device is plugged in, as [`Driver::device_by_pci_bus_id`] takes it.
+    ///
+    /// [`pci_address`](Self::pci_address) gives it as numbers.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuDeviceGetPCIBusId")]
+    pub fn pci_bus_id(&self) -> Result<String> {
+        let mut text = [0; 32];
+        let (out, len) = (text.as_mut_ptr(), 32);
+        // SAFETY: the pointer is to that many live characters.
+        unsafe { call!(self.driver, cuDeviceGetPCIBusId(out, len, self.raw)) }
+            .doing(|| format!("read the PCI address of device {}", self.ordinal))?;
+        Ok(text_of(&text))
+    }
+
     /// The value of an attribute by its C name, of attributes newer than this crate too.
     ///
     /// # Errors
@@ -76,16 +176,31 @@ impl Device {
     #[doc(alias = "cuDeviceGetAttribute")]
     pub fn raw_attribute(&self, attribute: CUdevice_attribute) -> Result<i32> {
         let mut value = 0;
+        let out = &raw mut value;
         // SAFETY: the pointer is to a live integer.
-        unsafe {
-            call!(
-                self.driver,
-                cuDeviceGetAttribute(&raw mut value, attribute, self.raw)
-            )
-        }
-        .doing(|| format!("read {attribute:?}"))?;
+        unsafe { call!(self.driver, cuDeviceGetAttribute(out, attribute, self.raw)) }
+            .map_err(|error| {
+                if error.is_status(CUresult::CUDA_ERROR_INVALID_VALUE) {
+                    let version = self.driver.version();
+                    error.because(format!(
+                        "this driver (CUDA {version}) does not know the attribute"
+                    ))
+                } else {
+                    error
+                }
+            })
+            .doing(|| format!("read {attribute:?} of device {}", self.ordinal))?;
         Ok(value)
     }
+}
+
+/// The text up to its NUL.
+fn text_of(characters: &[c_char]) -> String {
+    let bytes = characters.iter().map(|byte| byte.to_ne_bytes()[0]);
+    let bytes: Vec<u8> = bytes.collect();
+    CStr::from_bytes_until_nul(&bytes)
+        .map(|text| text.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 impl fmt::Debug for Device {

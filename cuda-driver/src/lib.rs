@@ -14,7 +14,10 @@ mod stream;
 pub use context::{
     CacheConfig, CloseError, Context, ContextFlags, CurrentContext, Limit, MemoryInfo,
 };
-pub use device::Device;
+pub use device::{
+    ComputeCapability, ComputeMode, DecompressionAlgorithms, Device, NumaConfig, PciAddress,
+    PciIdentifier, PeerLink, RdmaFlushOptions, RdmaWritesOrdering, ShareableHandleTypes, Uuid,
+};
 pub use driver::{Driver, Version};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
