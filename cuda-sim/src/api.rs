@@ -1,0 +1,61 @@
+//! The functions, in files named after the groups of the C API.
+
+mod context;
+mod copy;
+mod device;
+mod event;
+mod function;
+mod host_memory;
+mod init;
+mod launch;
+mod memory;
+mod module;
+mod occupancy;
+mod pointer;
+mod pool;
+mod primary_context;
+mod set;
+mod stream;
+mod stream_capture;
+
+use crate::table::Built;
+
+/// All built functions.
+pub(crate) fn groups() -> [&'static [Built]; 17] {
+    [
+        context::BUILT,
+        copy::BUILT,
+        device::BUILT,
+        event::BUILT,
+        function::BUILT,
+        host_memory::BUILT,
+        init::BUILT,
+        launch::BUILT,
+        memory::BUILT,
+        module::BUILT,
+        occupancy::BUILT,
+        pointer::BUILT,
+        pool::BUILT,
+        primary_context::BUILT,
+        set::BUILT,
+        stream::BUILT,
+        stream_capture::BUILT,
+    ]
+}
+
+/// What every group's table needs.
+pub(crate) mod prelude {
+    pub(crate) use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+
+    pub(crate) use cuda_sys::CUresult;
+
+    pub(crate) use crate::args::{In, Out, Text, handle, number};
+    pub(crate) use crate::call::Call;
+    pub(crate) use crate::code;
+    pub(crate) use crate::slot::SLOTS;
+    pub(crate) use crate::state::State;
+    pub(crate) use crate::table::{Built, Pointer, built, check, shared, shim, slots};
+
+    /// What a driver function answers.
+    pub(crate) type Answer = Result<(), CUresult>;
+}

@@ -1,0 +1,390 @@
+//! Contexts: `CUDA_CTX` and peer access between contexts.
+
+use cuda_sys::{
+    CUcontext, CUctxCreateParams, CUdevice, CUexecAffinityParam, CUfunc_cache, CUlimit,
+};
+
+use super::prelude::*;
+use super::primary_context::FLAGS;
+use crate::state::context::{Context, ContextRef};
+use crate::state::schedule;
+
+built! {
+    cuCtxCreate_v2 => create, (context: Out<CUcontext>, flags: c_uint, device: CUdevice);
+    cuCtxCreate_v3 => create_with_affinity, (
+        context: Out<CUcontext>, affinity: In<CUexecAffinityParam>, count: c_int, flags: c_uint, device: CUdevice
+    );
+    cuCtxCreate_v4 => create_with_params, (context: Out<CUcontext>, params: In<CUctxCreateParams>, flags: c_uint, device: CUdevice);
+    cuCtxDestroy [cuCtxDestroy_v2] => destroy, (context: CUcontext);
+    cuCtxPushCurrent [cuCtxPushCurrent_v2] => push_current, (context: CUcontext);
+    cuCtxPopCurrent [cuCtxPopCurrent_v2] => pop_current, (context: Out<CUcontext>);
+    cuCtxSetCurrent => set_current, (context: CUcontext);
+    cuCtxGetCurrent => get_current, (context: Out<CUcontext>);
+    cuCtxGetDevice => device, (device: Out<CUdevice>);
+    cuCtxGetDevice_v2 => device_of, (device: Out<CUdevice>, context: CUcontext);
+    cuCtxGetFlags => get_flags, (flags: Out<c_uint>);
+    cuCtxSetFlags => set_flags, (flags: c_uint);
+    cuCtxGetId => id, (context: CUcontext, id: Out<c_ulonglong>);
+    cuCtxSynchronize => synchronize, ();
+    cuCtxSynchronize_v2 => synchronize_context, (context: CUcontext);
+    cuCtxGetLimit => get_limit, (value: Out<usize>, limit: CUlimit);
+    cuCtxSetLimit => set_limit, (limit: CUlimit, value: usize);
+    cuCtxGetCacheConfig => get_cache_config, (config: Out<CUfunc_cache>);
+    cuCtxSetCacheConfig => set_cache_config, (config: CUfunc_cache);
+    cuCtxGetApiVersion => api_version, (context: CUcontext, version: Out<c_uint>);
+    cuCtxGetStreamPriorityRange => priority_range, (least: Out<c_int>, greatest: Out<c_int>);
+    cuCtxResetPersistingL2Cache => reset_l2, ();
+    cuCtxEnablePeerAccess => enable_peer_access, (peer: CUcontext, flags: c_uint);
+    cuCtxDisablePeerAccess => disable_peer_access, (peer: CUcontext);
+}
+
+/// The greatest stream priority of a device like an H200; the least is 0.
+pub(super) const GREATEST_PRIORITY: c_int = -5;
+
+fn create(call: &Call<'_>, context: Out<CUcontext>, flags: c_uint, device: CUdevice) -> Answer {
+    let context = context.check()?;
+    let mut state = call.state();
+    let ordinal = state.ordinal(device)?;
+    if flags & !FLAGS != 0 || !matches!(flags & 7, 0 | 1 | 2 | 4) {
+        return Err(code::INVALID_VALUE);
+    }
+    let life = state.new_life();
+    let created = state
+        .contexts
+        .insert(Context::new(ordinal, false, flags, life, call.number));
+    state
+        .threads
+        .entry(call.thread)
+        .or_default()
+        .stack
+        .push(created);
+    context.set(handle(created));
+    Ok(())
+}
+
+fn create_with_affinity(
+    call: &Call<'_>,
+    context: Out<CUcontext>,
+    affinity: In<CUexecAffinityParam>,
+    count: c_int,
+    flags: c_uint,
+    device: CUdevice,
+) -> Answer {
+    if !affinity.is_null() && count > 0 {
+        return Err(code::NOT_SUPPORTED);
+    }
+    create(call, context, flags, device)
+}
+
+fn create_with_params(
+    call: &Call<'_>,
+    context: Out<CUcontext>,
+    params: In<CUctxCreateParams>,
+    flags: c_uint,
+    device: CUdevice,
+) -> Answer {
+    if !params.is_null() {
+        let params = params.get()?;
+        if params.numExecAffinityParams != 0 || !params.cigParams.is_null() {
+            return Err(code::NOT_SUPPORTED);
+        }
+    }
+    create(call, context, flags, device)
+}
+
+fn destroy(call: &Call<'_>, context: CUcontext) -> Answer {
+    let mut state = call.state();
+    let handle = number(context);
+    let context = state.living(handle)?;
+    if state.context_entry(handle)?.primary {
+        return Err(code::INVALID_CONTEXT);
+    }
+    // Whatever the work ends with goes with the context.
+    let _ = schedule::run_context(call.instance, &mut state, context);
+    state.end_context(context, call.number);
+    let thread = state.threads.entry(call.thread).or_default();
+    if thread.stack.last() == Some(&handle) {
+        thread.stack.pop();
+    }
+    Ok(())
+}
+
+fn push_current(call: &Call<'_>, context: CUcontext) -> Answer {
+    let mut state = call.state();
+    let context = state.living(number(context))?;
+    state
+        .threads
+        .entry(call.thread)
+        .or_default()
+        .stack
+        .push(context.handle);
+    Ok(())
+}
+
+fn pop_current(call: &Call<'_>, context: Out<CUcontext>) -> Answer {
+    let mut state = call.state();
+    let popped = state
+        .threads
+        .entry(call.thread)
+        .or_default()
+        .stack
+        .pop()
+        .ok_or(code::INVALID_CONTEXT)?;
+    context.set(handle(popped));
+    Ok(())
+}
+
+fn set_current(call: &Call<'_>, context: CUcontext) -> Answer {
+    let mut state = call.state();
+    let context = match number(context) {
+        0 => None,
+        handle => Some(state.living(handle)?.handle),
+    };
+    let stack = &mut state.threads.entry(call.thread).or_default().stack;
+    stack.pop();
+    stack.extend(context);
+    Ok(())
+}
+
+fn get_current(call: &Call<'_>, context: Out<CUcontext>) -> Answer {
+    context
+        .check()?
+        .set(handle(call.state().current_handle(call.thread)));
+    Ok(())
+}
+
+fn device(call: &Call<'_>, device: Out<CUdevice>) -> Answer {
+    let device = device.check()?;
+    let state = call.state();
+    let context = state.current_unchecked(call.thread)?;
+    device.set(state.device_handle(state.device_of(context)));
+    Ok(())
+}
+
+/// The context of an argument that may be null for the current one.
+fn given_or_current(
+    call: &Call<'_>,
+    state: &State,
+    context: CUcontext,
+) -> Result<ContextRef, CUresult> {
+    match number(context) {
+        0 => state.current_unchecked(call.thread),
+        handle => state.living(handle),
+    }
+}
+
+fn device_of(call: &Call<'_>, device: Out<CUdevice>, context: CUcontext) -> Answer {
+    let device = device.check()?;
+    let state = call.state();
+    let context = given_or_current(call, &state, context)?;
+    device.set(state.device_handle(state.device_of(context)));
+    Ok(())
+}
+
+fn get_flags(call: &Call<'_>, flags: Out<c_uint>) -> Answer {
+    let flags = flags.check()?;
+    let state = call.state();
+    let context = state.current_unchecked(call.thread)?;
+    flags.set(state.context_entry(context.handle)?.flags);
+    Ok(())
+}
+
+fn set_flags(call: &Call<'_>, flags: c_uint) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    if flags & !FLAGS != 0 {
+        return Err(code::INVALID_VALUE);
+    }
+    state.contexts.get_mut(context.handle)?.flags = flags;
+    Ok(())
+}
+
+fn id(call: &Call<'_>, context: CUcontext, id: Out<c_ulonglong>) -> Answer {
+    let id = id.check()?;
+    let state = call.state();
+    let context = given_or_current(call, &state, context)?;
+    id.set(context.life);
+    Ok(())
+}
+
+/// Runs all of a context's work and gives the error that it ended with.
+pub(super) fn finish(
+    call: &Call<'_>,
+    state: &mut parking_lot::MutexGuard<'_, State>,
+    context: ContextRef,
+) -> Answer {
+    schedule::run_context(call.instance, state, context)?;
+    state.healthy(context).map(|_| ())
+}
+
+fn synchronize(call: &Call<'_>) -> Answer {
+    call.outside_host_function()?;
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    synchronize_checked(call, &mut state, context)
+}
+
+fn synchronize_context(call: &Call<'_>, context: CUcontext) -> Answer {
+    call.outside_host_function()?;
+    let mut state = call.state();
+    let context = given_or_current(call, &state, context)?;
+    state.healthy(context)?;
+    synchronize_checked(call, &mut state, context)
+}
+
+fn synchronize_checked(
+    call: &Call<'_>,
+    state: &mut parking_lot::MutexGuard<'_, State>,
+    context: ContextRef,
+) -> Answer {
+    // Waiting for a whole context disturbs a capture in any of its streams, whatever the thread's mode.
+    let captured: Vec<u64> = state
+        .streams
+        .iter()
+        .filter(|(_, stream)| stream.context == context)
+        .filter_map(|(_, stream)| stream.capture)
+        .collect();
+    for id in &captured {
+        if let Some(capture) = state.captures.get_mut(id) {
+            capture.invalidated = true;
+        }
+    }
+    if !captured.is_empty() {
+        return Err(code::STREAM_CAPTURE_UNSUPPORTED);
+    }
+    state.check_captures(call.thread)?;
+    finish(call, state, context)
+}
+
+/// The limits of a fresh context, as far as a device like an H200 has them.
+fn default_limit(limit: CUlimit) -> Option<usize> {
+    match limit {
+        CUlimit::CU_LIMIT_STACK_SIZE => Some(1024),
+        CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => Some(7 << 20),
+        CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => Some(8 << 20),
+        CUlimit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH => Some(2),
+        CUlimit::CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT => Some(2048),
+        CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY => Some(64),
+        CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE => Some(0),
+        _ => None,
+    }
+}
+
+/// Why a context has no such limit.
+fn no_limit(limit: CUlimit) -> CUresult {
+    if limit.0 < CUlimit::CU_LIMIT_MAX.0 {
+        code::UNSUPPORTED_LIMIT
+    } else {
+        code::INVALID_VALUE
+    }
+}
+
+fn get_limit(call: &Call<'_>, value: Out<usize>, limit: CUlimit) -> Answer {
+    let value = value.check()?;
+    let state = call.state();
+    let context = state.current(call.thread)?;
+    let default = default_limit(limit).ok_or(no_limit(limit))?;
+    value.set(
+        state
+            .context_entry(context.handle)?
+            .limits
+            .get(&(limit.0 as u32))
+            .copied()
+            .unwrap_or(default),
+    );
+    Ok(())
+}
+
+fn set_limit(call: &Call<'_>, limit: CUlimit, value: usize) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    default_limit(limit).ok_or(no_limit(limit))?;
+    let value = match limit {
+        CUlimit::CU_LIMIT_STACK_SIZE => value.next_multiple_of(16),
+        CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY => value.min(128),
+        _ => value,
+    };
+    state
+        .contexts
+        .get_mut(context.handle)?
+        .limits
+        .insert(limit.0 as u32, value);
+    Ok(())
+}
+
+fn get_cache_config(call: &Call<'_>, config: Out<CUfunc_cache>) -> Answer {
+    let config = config.check()?;
+    let state = call.state();
+    let context = state.current(call.thread)?;
+    config.set(CUfunc_cache(
+        state.context_entry(context.handle)?.cache_config as _,
+    ));
+    Ok(())
+}
+
+fn set_cache_config(call: &Call<'_>, config: CUfunc_cache) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    if config.0 > 3 {
+        return Err(code::INVALID_VALUE);
+    }
+    state.contexts.get_mut(context.handle)?.cache_config = config.0 as u32;
+    Ok(())
+}
+
+fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Answer {
+    let version = version.check()?;
+    let state = call.state();
+    given_or_current(call, &state, context)?;
+    version.set(3020);
+    Ok(())
+}
+
+fn priority_range(call: &Call<'_>, least: Out<c_int>, greatest: Out<c_int>) -> Answer {
+    call.state().current(call.thread)?;
+    least.set(0);
+    greatest.set(GREATEST_PRIORITY);
+    Ok(())
+}
+
+fn reset_l2(call: &Call<'_>) -> Answer {
+    call.state().current(call.thread).map(|_| ())
+}
+
+fn enable_peer_access(call: &Call<'_>, peer: CUcontext, flags: c_uint) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    let peer = state.living(number(peer))?;
+    if flags != 0 {
+        return Err(code::INVALID_VALUE);
+    }
+    if state.device_of(peer) == state.device_of(context) {
+        return Err(code::PEER_ACCESS_UNSUPPORTED);
+    }
+    let added = state
+        .contexts
+        .get_mut(context.handle)?
+        .peers
+        .insert(peer.handle);
+    if added {
+        Ok(())
+    } else {
+        Err(code::PEER_ACCESS_ALREADY_ENABLED)
+    }
+}
+
+fn disable_peer_access(call: &Call<'_>, peer: CUcontext) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    let peer = state.living(number(peer))?;
+    let removed = state
+        .contexts
+        .get_mut(context.handle)?
+        .peers
+        .remove(&peer.handle);
+    if removed {
+        Ok(())
+    } else {
+        Err(code::PEER_ACCESS_NOT_ENABLED)
+    }
+}

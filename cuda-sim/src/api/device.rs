@@ -1,0 +1,242 @@
+//! Devices: `CUDA_DEVICE` and peer access.
+
+use cuda_sys::{
+    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUexecAffinityType, CUmemoryPool, CUuuid,
+};
+
+use super::prelude::*;
+use crate::args::copy_text;
+
+built! {
+    cuDeviceGet => get, (device: Out<CUdevice>, ordinal: c_int);
+    cuDeviceGetCount => count, (count: Out<c_int>);
+    cuDeviceGetName => name, (name: Out<c_char>, len: c_int, device: CUdevice);
+    cuDeviceGetUuid [cuDeviceGetUuid_v2] => uuid, (uuid: Out<CUuuid>, device: CUdevice);
+    cuDeviceGetLuid => luid, (luid: Out<c_char>, mask: Out<c_uint>, device: CUdevice);
+    cuDeviceTotalMem_v2 => total_memory, (bytes: Out<usize>, device: CUdevice);
+    cuDeviceGetAttribute => attribute, (value: Out<c_int>, attribute: CUdevice_attribute, device: CUdevice);
+    cuDeviceComputeCapability => compute_capability, (major: Out<c_int>, minor: Out<c_int>, device: CUdevice);
+    cuDeviceGetByPCIBusId => by_pci_bus_id, (device: Out<CUdevice>, text: Text);
+    cuDeviceGetPCIBusId => pci_bus_id, (text: Out<c_char>, len: c_int, device: CUdevice);
+    cuDeviceGetDefaultMemPool => default_pool, (pool: Out<CUmemoryPool>, device: CUdevice);
+    cuDeviceGetMemPool => pool, (pool: Out<CUmemoryPool>, device: CUdevice);
+    cuDeviceSetMemPool => set_pool, (device: CUdevice, pool: CUmemoryPool);
+    cuDeviceCanAccessPeer => can_access_peer, (answer: Out<c_int>, device: CUdevice, peer: CUdevice);
+    cuDeviceGetP2PAttribute => p2p_attribute, (value: Out<c_int>, attribute: CUdevice_P2PAttribute, device: CUdevice, peer: CUdevice);
+    cuDeviceGetExecAffinitySupport => exec_affinity, (answer: Out<c_int>, kind: CUexecAffinityType, device: CUdevice);
+}
+
+fn get(call: &Call<'_>, device: Out<CUdevice>, ordinal: c_int) -> Answer {
+    let device = device.check()?;
+    let state = call.state();
+    let ordinal = usize::try_from(ordinal)
+        .ok()
+        .filter(|ordinal| *ordinal < state.devices.len());
+    device.set(state.device_handle(ordinal.ok_or(code::INVALID_DEVICE)?));
+    Ok(())
+}
+
+fn count(call: &Call<'_>, count: Out<c_int>) -> Answer {
+    count.check()?.set(call.state().devices.len() as c_int);
+    Ok(())
+}
+
+fn name(call: &Call<'_>, name: Out<c_char>, len: c_int, device: CUdevice) -> Answer {
+    let name = name.check()?;
+    let len = usize::try_from(len)
+        .ok()
+        .filter(|len| *len > 0)
+        .ok_or(code::INVALID_VALUE)?;
+    let state = call.state();
+    let (_, device) = state.device(device)?;
+    copy_text(name, len, &device.config.name);
+    Ok(())
+}
+
+fn uuid(call: &Call<'_>, uuid: Out<CUuuid>, device: CUdevice) -> Answer {
+    let uuid = uuid.check()?;
+    let ordinal = call.state().ordinal(device)?;
+    let mut bytes = *b"cuda-sim device?";
+    if let Some(last) = bytes.last_mut() {
+        *last = ordinal as u8;
+    }
+    uuid.set(CUuuid {
+        bytes: bytes.map(|byte| byte as c_char),
+    });
+    Ok(())
+}
+
+fn luid(call: &Call<'_>, luid: Out<c_char>, mask: Out<c_uint>, device: CUdevice) -> Answer {
+    let _ = (luid.check()?, mask.check()?);
+    call.state().ordinal(device)?;
+    // Only Windows has such identifiers.
+    Err(code::NOT_SUPPORTED)
+}
+
+fn total_memory(call: &Call<'_>, bytes: Out<usize>, device: CUdevice) -> Answer {
+    let bytes = bytes.check()?;
+    let state = call.state();
+    bytes.set(state.device(device)?.1.config.total_memory as usize);
+    Ok(())
+}
+
+fn attribute(
+    call: &Call<'_>,
+    value: Out<c_int>,
+    attribute: CUdevice_attribute,
+    device: CUdevice,
+) -> Answer {
+    let value = value.check()?;
+    let state = call.state();
+    let (ordinal, device) = state.device(device)?;
+    value.set(
+        device
+            .config
+            .attribute(attribute.0 as u32, ordinal)
+            .ok_or(code::INVALID_VALUE)?,
+    );
+    Ok(())
+}
+
+fn compute_capability(
+    call: &Call<'_>,
+    major: Out<c_int>,
+    minor: Out<c_int>,
+    device: CUdevice,
+) -> Answer {
+    let (major, minor) = (major.check()?, minor.check()?);
+    let state = call.state();
+    let capability = state.device(device)?.1.config.compute_capability;
+    major.set(capability.0 as c_int);
+    minor.set(capability.1 as c_int);
+    Ok(())
+}
+
+/// `domain:bus:device.function`, where domain and function may be missing, in hexadecimal digits.
+fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
+    let hex = |digits: &str| u32::from_str_radix(digits, 16).ok();
+    let parts: Vec<&str> = text.split(':').collect();
+    let (domain, bus, rest) = match parts.as_slice() {
+        [bus, rest] => ("0", *bus, *rest),
+        [domain, bus, rest] => (*domain, *bus, *rest),
+        _ => return None,
+    };
+    let device = rest.split_once('.').map_or(rest, |(device, _)| device);
+    Some((hex(domain)?, hex(bus)?, hex(device)?))
+}
+
+fn by_pci_bus_id(call: &Call<'_>, device: Out<CUdevice>, text: Text) -> Answer {
+    let device = device.check()?;
+    let wanted = text
+        .get()?
+        .to_str()
+        .ok()
+        .and_then(parse_pci)
+        .ok_or(code::INVALID_VALUE)?;
+    let state = call.state();
+    let found = state
+        .devices
+        .iter()
+        .enumerate()
+        .position(|(ordinal, device)| device.config.pci_address(ordinal) == wanted);
+    device.set(state.device_handle(found.ok_or(code::INVALID_DEVICE)?));
+    Ok(())
+}
+
+fn pci_bus_id(call: &Call<'_>, text: Out<c_char>, len: c_int, device: CUdevice) -> Answer {
+    let text = text.check()?;
+    let state = call.state();
+    let (ordinal, device) = state.device(device)?;
+    let (domain, bus, number) = device.config.pci_address(ordinal);
+    let id = format!("{domain:04X}:{bus:02X}:{number:02X}.0");
+    let len = usize::try_from(len)
+        .ok()
+        .filter(|len| *len > 0)
+        .ok_or(code::INVALID_VALUE)?;
+    copy_text(text, len, &id);
+    Ok(())
+}
+
+fn default_pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Answer {
+    let pool = pool.check()?;
+    let state = call.state();
+    pool.set(handle(state.device(device)?.1.default_pool));
+    Ok(())
+}
+
+fn pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Answer {
+    let pool = pool.check()?;
+    let state = call.state();
+    pool.set(handle(state.device(device)?.1.current_pool));
+    Ok(())
+}
+
+fn set_pool(call: &Call<'_>, device: CUdevice, pool: CUmemoryPool) -> Answer {
+    let mut state = call.state();
+    let ordinal = state.ordinal(device)?;
+    let pool = number(pool);
+    if state
+        .pools
+        .get(pool)
+        .map_err(|_| code::INVALID_VALUE)?
+        .device
+        != ordinal
+    {
+        return Err(code::INVALID_VALUE);
+    }
+    if let Some(device) = state.devices.get_mut(ordinal) {
+        device.current_pool = pool;
+    }
+    Ok(())
+}
+
+fn can_access_peer(
+    call: &Call<'_>,
+    answer: Out<c_int>,
+    device: CUdevice,
+    peer: CUdevice,
+) -> Answer {
+    let answer = answer.check()?;
+    let state = call.state();
+    let (device, peer) = (state.ordinal(device)?, state.ordinal(peer)?);
+    answer.set(c_int::from(device != peer));
+    Ok(())
+}
+
+fn p2p_attribute(
+    call: &Call<'_>,
+    value: Out<c_int>,
+    attribute: CUdevice_P2PAttribute,
+    device: CUdevice,
+    peer: CUdevice,
+) -> Answer {
+    let value = value.check()?;
+    let state = call.state();
+    if state.ordinal(device)? == state.ordinal(peer)? {
+        return Err(code::INVALID_DEVICE);
+    }
+    value.set(match attribute {
+        CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK => 0,
+        CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED
+        | CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED => 1,
+        CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED => 0,
+        _ => return Err(code::INVALID_VALUE),
+    });
+    Ok(())
+}
+
+fn exec_affinity(
+    call: &Call<'_>,
+    answer: Out<c_int>,
+    kind: CUexecAffinityType,
+    device: CUdevice,
+) -> Answer {
+    let answer = answer.check()?;
+    call.state().ordinal(device)?;
+    if kind.0 != 0 {
+        return Err(code::INVALID_VALUE);
+    }
+    // Only under a multi-process service.
+    answer.set(0);
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Pinned and registered host memory.
+
+use cuda_sys::CUdeviceptr;
+
+use super::prelude::*;
+use crate::args::host_address;
+use crate::state::host::HostMemory;
+use crate::state::schedule;
+use crate::state::space::Origin;
+
+built! {
+    cuMemHostAlloc => allocate, (pointer: Out<*mut c_void>, size: usize, flags: c_uint);
+    cuMemAllocHost_v2 => allocate_plain, (pointer: Out<*mut c_void>, size: usize);
+    cuMemFreeHost => free, (pointer: *mut c_void);
+    cuMemHostGetDevicePointer_v2 => device_pointer, (address: Out<CUdeviceptr>, pointer: *mut c_void, flags: c_uint);
+    cuMemHostGetFlags => flags, (flags: Out<c_uint>, pointer: *mut c_void);
+    cuMemHostRegister [cuMemHostRegister_v2] => register, (pointer: *mut c_void, size: usize, flags: c_uint);
+    cuMemHostUnregister => unregister, (pointer: *mut c_void);
+}
+
+/// Under unified addressing all pinned memory is portable and mapped.
+const PORTABLE_AND_MAPPED: u32 = 3;
+
+fn allocate(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
+    let pointer = pointer.check()?;
+    call.outside_host_function()?;
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    if size == 0 || flags > 7 {
+        return Err(code::INVALID_VALUE);
+    }
+    state.check_captures(call.thread)?;
+    let memory = HostMemory::allocate(size).ok_or(code::OUT_OF_MEMORY)?;
+    let address = state.add_host(
+        memory,
+        context,
+        Origin::Host(flags | PORTABLE_AND_MAPPED),
+        call.number,
+    );
+    pointer.set(std::ptr::with_exposed_provenance_mut(address));
+    Ok(())
+}
+
+fn allocate_plain(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize) -> Answer {
+    allocate(call, pointer, size, 0)
+}
+
+/// Waits for everything that may use the block at an address, and removes it.
+fn release(
+    call: &Call<'_>,
+    pointer: *mut c_void,
+    wanted: fn(&Origin) -> bool,
+    otherwise: CUresult,
+) -> Answer {
+    call.outside_host_function()?;
+    let mut state = call.state();
+    let address = number(pointer);
+    state.check_captures(call.thread)?;
+    let block = state
+        .space
+        .at(address)
+        .filter(|block| wanted(&block.origin))
+        .ok_or(otherwise)?;
+    let context = block.allocation.as_ref().ok_or(otherwise)?.context;
+    state.healthy(context)?;
+    let device = state.device_of(context);
+    // The real call waits for the device, although nothing promises it.
+    schedule::run_device(call.instance, &mut state, device)?;
+    state.healthy(context)?;
+    state.release_block(address, call.number);
+    Ok(())
+}
+
+fn free(call: &Call<'_>, pointer: *mut c_void) -> Answer {
+    release(
+        call,
+        pointer,
+        |origin| matches!(origin, Origin::Host(_)),
+        code::INVALID_VALUE,
+    )
+}
+
+fn unregister(call: &Call<'_>, pointer: *mut c_void) -> Answer {
+    if pointer.is_null() {
+        return Err(code::INVALID_VALUE);
+    }
+    release(
+        call,
+        pointer,
+        |origin| matches!(origin, Origin::Registered(_)),
+        code::HOST_MEMORY_NOT_REGISTERED,
+    )
+}
+
+fn device_pointer(
+    call: &Call<'_>,
+    address: Out<CUdeviceptr>,
+    pointer: *mut c_void,
+    flags: c_uint,
+) -> Answer {
+    let address = address.check()?;
+    let state = call.state();
+    state.current(call.thread)?;
+    let host = state
+        .space
+        .allocation(number(pointer))
+        .filter(|(block, _)| block.is_host());
+    if flags != 0 || host.is_none() {
+        return Err(code::INVALID_VALUE);
+    }
+    address.set(number(pointer));
+    Ok(())
+}
+
+fn flags(call: &Call<'_>, flags: Out<c_uint>, pointer: *mut c_void) -> Answer {
+    let flags = flags.check()?;
+    let state = call.state();
+    state.current(call.thread)?;
+    let (block, _) = state
+        .space
+        .allocation(number(pointer))
+        .ok_or(code::INVALID_VALUE)?;
+    match block.origin {
+        Origin::Host(known) | Origin::Registered(known) => {
+            flags.set(known);
+            Ok(())
+        }
+        _ => Err(code::INVALID_VALUE),
+    }
+}
+
+fn register(call: &Call<'_>, pointer: *mut c_void, size: usize, flags: c_uint) -> Answer {
+    let mut state = call.state();
+    let context = state.current(call.thread)?;
+    if pointer.is_null()
+        || size == 0
+        || flags > 15
+        || number(pointer).checked_add(size as u64).is_none()
+    {
+        return Err(code::INVALID_VALUE);
+    }
+    const IO_MEMORY: u32 = 4;
+    const READ_ONLY: u32 = 8;
+    if flags & (IO_MEMORY | READ_ONLY) != 0 {
+        return Err(code::NOT_SUPPORTED);
+    }
+    let (start, end) = (number(pointer), number(pointer) + size as u64);
+    let taken = |block: &crate::state::space::Block| {
+        block.address < end && start < block.address + block.capacity as u64
+    };
+    if state.space.blocks().any(taken) {
+        return Err(code::HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    let memory = HostMemory::register(host_address(pointer), size).ok_or(code::INVALID_VALUE)?;
+    state.add_host(
+        memory,
+        context,
+        Origin::Registered(flags | PORTABLE_AND_MAPPED),
+        call.number,
+    );
+    Ok(())
+}

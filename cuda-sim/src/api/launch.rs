@@ -1,0 +1,274 @@
+//! Launches: `CUDA_EXEC`.
+
+use cuda_sys::{CUfunction, CUlaunchAttributeID, CUlaunchConfig, CUstream};
+
+use super::function::max_threads;
+use super::prelude::*;
+use crate::state::module::Function;
+use crate::state::queue::{KernelWork, Work};
+use crate::submit::{enqueue, target};
+use crate::{Report, ReportKind};
+
+built! {
+    cuLaunchKernel [cuLaunchKernel_ptsz] => kernel, (
+        function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
+        shared: c_uint, stream: CUstream, params: In<*mut c_void>, extra: In<*mut c_void>
+    );
+    cuLaunchKernelEx [cuLaunchKernelEx_ptsz] => kernel_ex, (
+        config: In<CUlaunchConfig>, function: CUfunction, params: In<*mut c_void>, extra: In<*mut c_void>
+    );
+    cuLaunchCooperativeKernel [cuLaunchCooperativeKernel_ptsz] => cooperative, (
+        function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
+        shared: c_uint, stream: CUstream, params: In<*mut c_void>
+    );
+}
+
+/// The shape of a launch.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+}
+
+#[expect(clippy::too_many_arguments, reason = "the C function has them")]
+fn kernel(
+    call: &Call<'_>,
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared: c_uint,
+    stream: CUstream,
+    params: In<*mut c_void>,
+    extra: In<*mut c_void>,
+) -> Answer {
+    let shape = Shape {
+        grid: [grid_x, grid_y, grid_z],
+        block: [block_x, block_y, block_z],
+        shared,
+    };
+    launch(call, function, shape, stream, params, extra)
+}
+
+#[expect(clippy::too_many_arguments, reason = "the C function has them")]
+fn cooperative(
+    call: &Call<'_>,
+    function: CUfunction,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: c_uint,
+    _: CUstream,
+    _: In<*mut c_void>,
+) -> Answer {
+    let mut state = call.state();
+    state.function(number(function))?;
+    let message = String::from(
+        "cuLaunchCooperativeKernel: the blocks of a grid run one after the other and cannot wait for each other",
+    );
+    state.add_report(Report::new(ReportKind::Unsupported, message, call.number));
+    call.instance
+        .unsupported
+        .lock()
+        .push(String::from(call.symbol));
+    Err(code::NOT_SUPPORTED)
+}
+
+fn kernel_ex(
+    call: &Call<'_>,
+    config: In<CUlaunchConfig>,
+    function: CUfunction,
+    params: In<*mut c_void>,
+    extra: In<*mut c_void>,
+) -> Answer {
+    let config = config.get()?;
+    let attributes = In::from_pointer(config.attrs.cast_const());
+    for index in 0..config.numAttrs as usize {
+        match attributes.at(index)?.id {
+            // Hints, and what changes no result here.
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE
+            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
+            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY
+            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
+            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
+            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {}
+            other => {
+                let message = format!(
+                    "{}: the launch attribute {other:?} is not implemented",
+                    call.symbol
+                );
+                call.instance.unsupported.lock().push(message.clone());
+                call.instance.add_report(Report::new(
+                    ReportKind::Unsupported,
+                    message,
+                    call.number,
+                ));
+                return Err(code::NOT_SUPPORTED);
+            }
+        }
+    }
+    let shape = Shape {
+        grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
+        block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+        shared: config.sharedMemBytes,
+    };
+    launch(call, function, shape, config.hStream, params, extra)
+}
+
+fn launch(
+    call: &Call<'_>,
+    function: CUfunction,
+    shape: Shape,
+    stream: CUstream,
+    params: In<*mut c_void>,
+    extra: In<*mut c_void>,
+) -> Answer {
+    call.outside_host_function()?;
+    let mut state = call.state();
+    let handle = number(function);
+    state.function(handle)?;
+    let target = target(call, &mut state, call.stream(stream))?;
+    let function = state.function(handle)?;
+    if function.context != target.stream.context {
+        return Err(code::INVALID_HANDLE);
+    }
+    check_shape(&state, function, &shape)?;
+    let kernel = function.kernel()?;
+    if let Some(what) = kernel.unsupported() {
+        let message = format!("kernel `{}` cannot run: {what}", kernel.name());
+        let mut report = Report::new(ReportKind::Unsupported, message.clone(), call.number);
+        report.kernel = Some(kernel.name().to_owned());
+        report.line = Some(what.line);
+        report.instruction = Some(what.text.clone());
+        state.add_report(report);
+        call.instance.unsupported.lock().push(message);
+        return Err(code::NOT_SUPPORTED);
+    }
+    let params = read_params(function, params, extra)?;
+    let work = KernelWork {
+        module: std::sync::Arc::clone(&function.loaded),
+        kernel: function.kernel,
+        grid: shape.grid,
+        block: shape.block,
+        dynamic_shared: shape.shared,
+        params,
+    };
+    enqueue(call, &mut state, &target, Work::Kernel(Box::new(work))).map(|_| ())
+}
+
+/// Compares a launch with the limits of device and kernel.
+fn check_shape(state: &State, function: &Function, shape: &Shape) -> Answer {
+    let device = &state
+        .devices
+        .get(state.device_of(function.context))
+        .ok_or(code::INVALID_HANDLE)?
+        .config;
+    let limit = |number: u32| device.attribute(number, 0).unwrap_or(0).max(0) as u32;
+    let within = |extents: &[u32; 3], first: u32| {
+        extents
+            .iter()
+            .zip(first..)
+            .all(|(extent, number)| *extent > 0 && *extent <= limit(number))
+    };
+    if !within(&shape.block, 2) || !within(&shape.grid, 5) {
+        return Err(code::INVALID_VALUE);
+    }
+    let threads = shape
+        .block
+        .iter()
+        .fold(1u32, |product, extent| product.saturating_mul(*extent));
+    let kernel = function.kernel()?;
+    if threads > limit(1) || shape.shared > function.max_dynamic_shared {
+        return Err(code::INVALID_VALUE);
+    }
+    if kernel
+        .req_ntid()
+        .is_some_and(|required| required != shape.block)
+    {
+        return Err(code::INVALID_VALUE);
+    }
+    let declared = kernel.max_ntid().map(|shape| {
+        shape
+            .iter()
+            .fold(1u32, |product, extent| product.saturating_mul(*extent))
+    });
+    if declared.is_some_and(|declared| threads > declared) {
+        return Err(code::INVALID_VALUE);
+    }
+    if threads > max_threads(state, function)? {
+        return Err(code::LAUNCH_OUT_OF_RESOURCES);
+    }
+    Ok(())
+}
+
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER` and `CU_LAUNCH_PARAM_BUFFER_SIZE`; 0 ends the list.
+const BUFFER_POINTER: u64 = 1;
+const BUFFER_SIZE: u64 = 2;
+
+/// The kernel's parameters from whichever form they were passed in.
+fn read_params(
+    function: &Function,
+    params: In<*mut c_void>,
+    extra: In<*mut c_void>,
+) -> Result<Vec<u8>, CUresult> {
+    let kernel = function.kernel()?;
+    let mut bytes = vec![0; kernel.params_size()];
+    if !params.is_null() {
+        if !extra.is_null() {
+            return Err(code::INVALID_VALUE);
+        }
+        for (index, param) in kernel.params().iter().enumerate() {
+            let source = In::from_pointer(params.at(index)?.cast::<u8>().cast_const());
+            let place = bytes
+                .get_mut(param.offset..param.offset + param.size)
+                .ok_or(code::INVALID_VALUE)?;
+            for (offset, byte) in place.iter_mut().enumerate() {
+                *byte = source.at(offset)?;
+            }
+        }
+        return Ok(bytes);
+    }
+    if extra.is_null() {
+        return if kernel.params().is_empty() {
+            Ok(bytes)
+        } else {
+            Err(code::INVALID_VALUE)
+        };
+    }
+    let (mut buffer, mut size) = (None, None);
+    let mut index = 0;
+    loop {
+        match number(extra.at(index)?) {
+            0 => break,
+            BUFFER_POINTER => {
+                buffer = Some(In::from_pointer(
+                    extra.at(index + 1)?.cast::<u8>().cast_const(),
+                ))
+            }
+            BUFFER_SIZE => {
+                size = Some(
+                    In::from_pointer(extra.at(index + 1)?.cast::<usize>().cast_const()).get()?,
+                )
+            }
+            _ => return Err(code::INVALID_VALUE),
+        }
+        index += 2;
+    }
+    let (Some(buffer), Some(size)) = (buffer, size) else {
+        return Err(code::INVALID_VALUE);
+    };
+    if size < bytes.len() {
+        return Err(code::INVALID_VALUE);
+    }
+    for (offset, byte) in bytes.iter_mut().enumerate() {
+        *byte = buffer.at(offset)?;
+    }
+    Ok(bytes)
+}

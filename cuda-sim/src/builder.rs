@@ -1,0 +1,154 @@
+//! Settings of an instance.
+
+use std::time::Duration;
+
+use crate::device::DeviceConfig;
+use crate::options::Options;
+use crate::simulator::Simulator;
+use crate::slot::{SLOTS, Slot};
+
+/// Why no instance could be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Too many instances live at the same time.
+    #[error(
+        "cannot make a software driver: {SLOTS} instances live already and none ended within {waited:?}; drop some"
+    )]
+    OutOfSlots {
+        /// How long the builder waited for one to end.
+        waited: Duration,
+    },
+    /// More devices than addresses can tell apart.
+    #[error(
+        "cannot make a software driver with {devices} devices: at most {MAX_DEVICES} fit into its address space"
+    )]
+    TooManyDevices {
+        /// The devices that were asked for.
+        devices: usize,
+    },
+}
+
+/// The most devices of one instance.
+const MAX_DEVICES: usize = 16;
+
+/// What an instance starts from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) devices: Vec<DeviceConfig>,
+    pub(crate) seed: u64,
+    pub(crate) driver_version: i32,
+    pub(crate) options: Options,
+}
+
+/// Describes an instance of the software driver; see [`Simulator::builder`].
+///
+/// ```
+/// use cuda_sim::{DeviceConfig, Simulator};
+///
+/// let small = DeviceConfig { total_memory: 1 << 20, ..DeviceConfig::h200() };
+/// let simulator = Simulator::builder().devices(vec![small.clone(), small]).seed(7).build()?;
+/// assert_eq!(simulator.seed(), 7);
+/// # Ok::<(), cuda_sim::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Builder {
+    settings: Settings,
+    patience: Duration,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let settings = Settings {
+            devices: vec![DeviceConfig::h200()],
+            seed: 0,
+            driver_version: 13_000,
+            options: Options::default(),
+        };
+        Self {
+            settings,
+            patience: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Builder {
+    /// The devices, in order of their ordinals; none is allowed. Default: one [`DeviceConfig::h200`].
+    pub fn devices(mut self, devices: Vec<DeviceConfig>) -> Self {
+        self.settings.devices = devices;
+        self
+    }
+
+    /// What chooses among the legal orders of execution; the same seed and the same calls of one thread give the same order. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// The CUDA version of the driver, 1000 × major + 10 × minor: newer symbols and newer PTX are unknown to it. Default: 13000.
+    pub fn driver_version(mut self, version: i32) -> Self {
+        self.settings.driver_version = version;
+        self
+    }
+
+    /// Gives every device that many bytes of memory.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        for device in &mut self.settings.devices {
+            device.total_memory = bytes;
+        }
+        self
+    }
+
+    /// Behaves like old drivers: every call that works on objects fails with `INVALID_CONTEXT` where no context is current. Default: off.
+    pub fn old_driver(mut self, old: bool) -> Self {
+        self.settings.options.old_driver = old;
+        self
+    }
+
+    /// Gives the handle of a destroyed object to the next one of its kind, as real drivers do. Default: on.
+    pub fn reuse_handles(mut self, reuse: bool) -> Self {
+        self.settings.options.reuse_handles = reuse;
+        self
+    }
+
+    /// Runs the blocks of a launch in a seeded order instead of ascending. Default: off.
+    pub fn shuffle_blocks(mut self, shuffle: bool) -> Self {
+        self.settings.options.shuffle_blocks = shuffle;
+        self
+    }
+
+    /// Leaves work until a call waits for it or asks about it, which is what finds missing dependencies; without it each operation is
+    /// executed when it is enqueued. Default: on.
+    pub fn deferred(mut self, deferred: bool) -> Self {
+        self.settings.options.deferred = deferred;
+        self
+    }
+
+    /// Gives up a kernel after that many instructions of its warps, as a real driver does with kernels that run too long. Default: never.
+    pub fn instruction_limit(mut self, instructions: u64) -> Self {
+        self.settings.options.limits.instructions = instructions;
+        self
+    }
+
+    /// How long [`build`](Self::build) waits where too many instances live. Default: two minutes.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Makes the instance.
+    ///
+    /// # Errors
+    /// [`BuildError::OutOfSlots`] when too many instances live for too long, [`BuildError::TooManyDevices`].
+    pub fn build(self) -> Result<Simulator, BuildError> {
+        let devices = self.settings.devices.len();
+        if devices > MAX_DEVICES {
+            return Err(BuildError::TooManyDevices { devices });
+        }
+        let slot = Slot::take(self.patience).ok_or(BuildError::OutOfSlots {
+            waited: self.patience,
+        })?;
+        Ok(Simulator::from_parts(slot, self.settings))
+    }
+}

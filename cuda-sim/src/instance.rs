@@ -1,0 +1,73 @@
+//! An instance of the software driver: everything that its calls share.
+
+use std::collections::BTreeMap;
+use std::sync::Weak;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::fault::Faults;
+use crate::report::Report;
+use crate::state::State;
+use crate::state::host_function::Job;
+use crate::trace::TraceEntry;
+
+/// An instance. One lock guards its state; it is never held while foreign code runs.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    /// Never reused within a process, unlike the slot.
+    pub(crate) id: u64,
+    pub(crate) state: Mutex<State>,
+    /// Signalled when a host function returned.
+    pub(crate) progress: Condvar,
+    pub(crate) faults: Mutex<Faults>,
+    pub(crate) trace: Mutex<Option<Vec<TraceEntry>>>,
+    /// The queue of the thread that runs host functions, once there is one.
+    pub(crate) worker: Mutex<Option<Sender<Job>>>,
+    calls: Mutex<BTreeMap<&'static str, u64>>,
+    numbers: AtomicU64,
+    /// Names of functions that were called and are not built.
+    pub(crate) unsupported: Mutex<Vec<String>>,
+}
+
+impl Instance {
+    pub(crate) fn new(state: State) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self {
+            id: NEXT.fetch_add(1, Relaxed),
+            state: Mutex::new(state),
+            progress: Condvar::new(),
+            faults: Mutex::new(Faults::default()),
+            trace: Mutex::new(None),
+            worker: Mutex::new(None),
+            calls: Mutex::new(BTreeMap::new()),
+            numbers: AtomicU64::new(0),
+            unsupported: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Counts a call and numbers it.
+    pub(crate) fn count(&self, symbol: &'static str) -> u64 {
+        *self.calls.lock().entry(symbol).or_insert(0) += 1;
+        self.numbers.fetch_add(1, Relaxed) + 1
+    }
+
+    /// How often each symbol was called.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        self.calls.lock().clone()
+    }
+
+    /// Starts counting anew; the numbers of calls go on.
+    pub(crate) fn reset_counts(&self) {
+        self.calls.lock().clear();
+    }
+
+    /// Adds a report.
+    pub(crate) fn add_report(&self, report: Report) {
+        self.state.lock().add_report(report);
+    }
+}
+
+/// The instance as a host function's job knows it.
+pub(crate) type WeakInstance = Weak<Instance>;

@@ -1,0 +1,89 @@
+//! The options of `cuModuleLoadDataEx`.
+
+use std::ffi::c_void;
+
+use cuda_sys::{CUjit_option, CUresult};
+
+use crate::args::{In, Out};
+use crate::code;
+
+/// A buffer for a log.
+#[derive(Debug, Clone, Copy)]
+struct Log {
+    buffer: Out<std::ffi::c_char>,
+    size: usize,
+    /// Where the length that was written goes: the place of the option's value.
+    length: Out<usize>,
+}
+
+/// What a caller asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    info: Option<Log>,
+    error: Option<Log>,
+}
+
+impl Options {
+    /// Reads the options. Those that guide a compiler are accepted and without effect.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` for options without values and for numbers that no option has.
+    pub(crate) fn read(
+        count: usize,
+        options: In<CUjit_option>,
+        values: In<*mut c_void>,
+    ) -> Result<Self, CUresult> {
+        let (mut buffers, mut sizes) = ([None; 2], [(0, None); 2]);
+        for index in 0..count {
+            let (option, value) = (options.at(index)?, values.at(index)?);
+            let place = values.place(index);
+            match option {
+                CUjit_option::CU_JIT_INFO_LOG_BUFFER => buffers[0] = Some(value),
+                CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
+                    sizes[0] = (value.addr() as u32 as usize, Some(place))
+                }
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER => buffers[1] = Some(value),
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
+                    sizes[1] = (value.addr() as u32 as usize, Some(place))
+                }
+                // A time in milliseconds, as a float in the place of the value.
+                CUjit_option::CU_JIT_WALL_TIME => place.cast::<f32>().set(0.0),
+                _ if option.0 < CUjit_option::CU_JIT_NUM_OPTIONS.0 => {}
+                _ => return Err(code::INVALID_VALUE),
+            }
+        }
+        let log = |which: usize| {
+            let (size, length) = *sizes.get(which)?;
+            let buffer = (*buffers.get(which)?)?;
+            Some(Log {
+                buffer: Out::from_pointer(buffer.cast()),
+                size,
+                length: length?.cast(),
+            })
+        };
+        Ok(Self {
+            info: log(0),
+            error: log(1),
+        })
+    }
+
+    /// Writes the error log, if it was asked for.
+    pub(crate) fn write_error(&self, text: &str) {
+        write(self.error, text);
+        write(self.info, "");
+    }
+
+    /// Writes the information log, if it was asked for.
+    pub(crate) fn write_info(&self, text: &str) {
+        write(self.info, text);
+        write(self.error, "");
+    }
+}
+
+fn write(log: Option<Log>, text: &str) {
+    let Some(log) = log.filter(|log| log.size > 0) else {
+        return;
+    };
+    crate::args::copy_text(log.buffer, log.size, text);
+    log.length.set(text.len().min(log.size - 1));
+}

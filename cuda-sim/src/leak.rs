@@ -1,0 +1,152 @@
+//! What was made and never released.
+
+use std::fmt;
+
+use crate::state::State;
+use crate::state::space::Origin;
+
+/// The kind of a thing that has to be released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LeakKind {
+    /// A created context.
+    Context,
+    /// Retains of a primary context.
+    PrimaryContext,
+    /// Memory from `cuMemAlloc`.
+    Memory,
+    /// Stream-ordered memory.
+    StreamOrderedMemory,
+    /// Pinned host memory.
+    PinnedMemory,
+    /// A registration of host memory.
+    RegisteredMemory,
+    /// A stream.
+    Stream,
+    /// An event.
+    Event,
+    /// A module.
+    Module,
+    /// A memory pool.
+    MemoryPool,
+    /// A graph.
+    Graph,
+}
+
+/// A thing that was made and not released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Leak {
+    /// What it is.
+    pub kind: LeakKind,
+    /// Its handle or address.
+    pub handle: u64,
+    /// Bytes of memory; for a primary context the number of retains.
+    pub size: u64,
+    /// Number of the call that made it, as the trace counts calls.
+    pub call: u64,
+}
+
+impl fmt::Display for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} {:#x} (size {}), made by call {}, was never released",
+            self.kind, self.handle, self.size, self.call
+        )
+    }
+}
+
+/// All of them. What belongs to a context that was destroyed went with it.
+pub(crate) fn list(state: &State) -> Vec<Leak> {
+    let mut leaks = Vec::new();
+    for (handle, context) in state
+        .contexts
+        .iter()
+        .filter(|(_, context)| context.alive && !context.primary)
+    {
+        leaks.push(Leak {
+            kind: LeakKind::Context,
+            handle,
+            size: 0,
+            call: context.call,
+        });
+    }
+    for device in &state.devices {
+        if let Some(handle) = device.primary.filter(|_| device.primary_references > 0) {
+            let call = state.contexts.get(handle).map_or(0, |context| context.call);
+            leaks.push(Leak {
+                kind: LeakKind::PrimaryContext,
+                handle,
+                size: device.primary_references,
+                call,
+            });
+        }
+    }
+    for block in state.space.blocks() {
+        let Some(allocation) = &block.allocation else {
+            continue;
+        };
+        let kind = match block.origin {
+            Origin::Allocated => LeakKind::Memory,
+            Origin::Pool(_) => LeakKind::StreamOrderedMemory,
+            Origin::Host(_) => LeakKind::PinnedMemory,
+            Origin::Registered(_) => LeakKind::RegisteredMemory,
+            Origin::Module(_) => continue,
+        };
+        leaks.push(Leak {
+            kind,
+            handle: block.address,
+            size: allocation.size as u64,
+            call: allocation.call,
+        });
+    }
+    let streams = state
+        .streams
+        .iter()
+        .filter(|(_, stream)| state.is_alive(stream.context));
+    leaks.extend(streams.map(|(handle, stream)| Leak {
+        kind: LeakKind::Stream,
+        handle,
+        size: 0,
+        call: stream.call,
+    }));
+    let events = state
+        .events
+        .iter()
+        .filter(|(_, event)| state.is_alive(event.context));
+    leaks.extend(events.map(|(handle, event)| Leak {
+        kind: LeakKind::Event,
+        handle,
+        size: 0,
+        call: event.call,
+    }));
+    let modules = state
+        .modules
+        .iter()
+        .filter(|(_, module)| state.is_alive(module.context));
+    leaks.extend(modules.map(|(handle, module)| Leak {
+        kind: LeakKind::Module,
+        handle,
+        size: 0,
+        call: module.call,
+    }));
+    let pools = state
+        .pools
+        .iter()
+        .filter(|(_, pool)| !pool.default && !pool.closing);
+    leaks.extend(pools.map(|(handle, pool)| Leak {
+        kind: LeakKind::MemoryPool,
+        handle,
+        size: 0,
+        call: pool.call,
+    }));
+    leaks.extend(state.graphs.iter().map(|(handle, ())| Leak {
+        kind: LeakKind::Graph,
+        handle,
+        size: 0,
+        call: 0,
+    }));
+    leaks.sort_by_key(|leak| leak.call);
+    leaks
+}

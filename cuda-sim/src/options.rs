@@ -1,0 +1,30 @@
+//! Ways in which an instance can be asked to behave like other drivers.
+
+use cuda_sim_machine::Limits;
+
+/// How an instance behaves where drivers differ.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// Every call wants a current context.
+    pub(crate) old_driver: bool,
+    /// A destroyed object's handle goes to the next one at once.
+    pub(crate) reuse_handles: bool,
+    /// Blocks of a launch run in a seeded order.
+    pub(crate) shuffle_blocks: bool,
+    /// Operations wait until something waits for them or asks; otherwise each runs when it is enqueued.
+    pub(crate) deferred: bool,
+    /// When kernels are given up.
+    pub(crate) limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            old_driver: false,
+            reuse_handles: true,
+            shuffle_blocks: false,
+            deferred: true,
+            limits: Limits::DEFAULT,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the checks found, as values.
+
+use std::fmt;
+
+use cuda_sim_machine::{Fault, FaultKind, MemoryFault};
+
+use crate::state::space::{Presence, Space};
+
+/// What kind of mistake a report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReportKind {
+    /// An access outside all allocations.
+    OutOfBounds,
+    /// An access to memory that was freed.
+    UseAfterFree,
+    /// An access to stream-ordered memory before its allocation was executed.
+    UseBeforeAllocation,
+    /// An access whose address is not a multiple of its size.
+    Misaligned,
+    /// A read of bytes that nothing had written.
+    UninitialisedRead,
+    /// The kernel executed `trap`.
+    Trap,
+    /// The kernel's calls are nested too deep.
+    StackOverflow,
+    /// Threads of a kernel, or streams, wait for each other.
+    Deadlock,
+    /// The limit on executed instructions was reached.
+    Timeout,
+    /// The software driver does not implement what was asked of it.
+    Unsupported,
+    /// A launch that makes no sense.
+    InvalidLaunch,
+    /// A handle was used whose object is gone.
+    DestroyedHandle,
+    /// A host function made a call that it must not make.
+    HostFunction,
+    /// A mistake of the software driver itself.
+    Internal,
+}
+
+impl ReportKind {
+    /// The kind of a bad access to `address`.
+    pub(crate) fn of_access(space: &Space, address: u64) -> Self {
+        match space.covering(address).map(|block| block.presence) {
+            Some(Presence::Pending) => Self::UseBeforeAllocation,
+            Some(Presence::Freed) => Self::UseAfterFree,
+            Some(Presence::Live(_)) => Self::OutOfBounds,
+            None if space.former(address).is_some() => Self::UseAfterFree,
+            None => Self::OutOfBounds,
+        }
+    }
+}
+
+/// A mistake that a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// What kind of mistake.
+    pub kind: ReportKind,
+    /// All of it in words.
+    pub message: String,
+    /// Number of the call that enqueued the operation, or that made the mistake.
+    pub call: u64,
+    /// The kernel, where one was running.
+    pub kernel: Option<String>,
+    /// Line of the instruction in the PTX.
+    pub line: Option<u32>,
+    /// The instruction as it stands there.
+    pub instruction: Option<String>,
+    /// Coordinates of the block.
+    pub block: Option<[u32; 3]>,
+    /// Coordinates of the thread in its block.
+    pub thread: Option<[u32; 3]>,
+    /// First byte of the access.
+    pub address: Option<u64>,
+    /// Bytes of the access.
+    pub size: Option<usize>,
+}
+
+impl Report {
+    pub(crate) fn new(kind: ReportKind, message: String, call: u64) -> Self {
+        Self {
+            kind,
+            message,
+            call,
+            kernel: None,
+            line: None,
+            instruction: None,
+            block: None,
+            thread: None,
+            address: None,
+            size: None,
+        }
+    }
+
+    /// The report of a kernel's fault.
+    pub(crate) fn of_fault(fault: &Fault, kind: ReportKind, call: u64) -> Self {
+        let mut report = Self::new(kind, fault.to_string(), call);
+        report.kernel = Some(fault.kernel.clone());
+        if let Some(place) = &fault.place {
+            report.line = Some(place.line);
+            report.instruction = Some(place.instruction.clone());
+            report.block = Some(place.block);
+            report.thread = Some(place.thread);
+        }
+        match &fault.kind {
+            FaultKind::Memory(MemoryFault { address, size, .. })
+            | FaultKind::Misaligned { address, size }
+            | FaultKind::OutOfRange { address, size, .. } => {
+                report.address = Some(*address);
+                report.size = Some(*size);
+            }
+            _ => {}
+        }
+        report
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?}: {} (enqueued by call {})",
+            self.kind, self.message, self.call
+        )
+    }
+}

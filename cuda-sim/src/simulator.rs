@@ -1,0 +1,199 @@
+//! The handle of an instance.
+
+use std::sync::Arc;
+
+use cuda_sim_machine::Fault;
+use cuda_sys::{CUresult, Library};
+
+use crate::builder::{Builder, Settings};
+use crate::fault;
+use crate::instance::Instance;
+use crate::leak::Leak;
+use crate::report::Report;
+use crate::slot::Slot;
+use crate::state::State;
+use crate::trace::{Calls, TraceEntry};
+
+/// An instance of the software driver: its devices, handles, addresses and reports are its own.
+///
+/// A clone is another handle of the same instance, which lives until the last of its simulators and libraries is gone.
+///
+/// # Invariants
+/// The slot's functions act on `instance` as long as `slot` lives.
+#[derive(Debug, Clone)]
+pub struct Simulator {
+    instance: Arc<Instance>,
+    slot: Arc<Slot>,
+    seed: u64,
+}
+
+impl Default for Simulator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Simulator {
+    /// An instance with one device like an H200 and a driver of CUDA 13.0.
+    ///
+    /// # Panics
+    /// When too many instances live for too long; [`Builder::build`] reports that instead.
+    #[must_use]
+    pub fn new() -> Self {
+        match Builder::default().build() {
+            Ok(simulator) => simulator,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Describes an instance.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn from_parts(slot: Slot, settings: Settings) -> Self {
+        let seed = settings.seed;
+        let instance = Arc::new(Instance::new(State::new(slot.number(), settings)));
+        slot.bind(Arc::clone(&instance));
+        Self {
+            instance,
+            slot: Arc::new(slot),
+            seed,
+        }
+    }
+
+    /// The seed it was made with.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The instance as a driver library.
+    #[must_use]
+    pub fn library(&self) -> Library {
+        let simulator = self.clone();
+        let resolver = move |name: &std::ffi::CStr| {
+            crate::table::resolve(&simulator.instance, simulator.slot.number(), name)
+        };
+        // SAFETY: each address is that of a function whose type is checked, where it is defined, against the signature of the same name,
+        // or a stub that returns an error whatever it is called with; functions are static, so they stay valid.
+        unsafe { Library::from_resolver(resolver) }
+    }
+
+    /// How often each function was called.
+    #[must_use]
+    pub fn calls(&self) -> Calls {
+        Calls {
+            counts: self.instance.counts(),
+        }
+    }
+
+    /// How often one function was called, by its exact symbol.
+    #[must_use]
+    pub fn call_count(&self, symbol: &str) -> u64 {
+        self.calls().of(symbol)
+    }
+
+    /// Starts counting calls anew.
+    pub fn reset_calls(&self) {
+        self.instance.reset_counts();
+    }
+
+    /// Starts listing calls, or ends it and forgets the list.
+    pub fn set_trace(&self, on: bool) {
+        *self.instance.trace.lock() = on.then(Vec::new);
+    }
+
+    /// The calls since tracing was switched on.
+    #[must_use]
+    pub fn trace(&self) -> Vec<TraceEntry> {
+        self.instance.trace.lock().clone().unwrap_or_default()
+    }
+
+    /// What was made and not released yet.
+    #[must_use]
+    pub fn leaks(&self) -> Vec<Leak> {
+        crate::leak::list(&self.instance.state.lock())
+    }
+
+    /// What the checks found, in order.
+    #[must_use]
+    pub fn reports(&self) -> Vec<Report> {
+        self.instance.state.lock().reports.clone()
+    }
+
+    /// Takes the reports, so that the next call shows only newer ones.
+    #[must_use]
+    pub fn take_reports(&self) -> Vec<Report> {
+        std::mem::take(&mut self.instance.state.lock().reports)
+    }
+
+    /// The last fault of a kernel.
+    #[must_use]
+    pub fn last_kernel_fault(&self) -> Option<Fault> {
+        self.instance.state.lock().last_fault.clone()
+    }
+
+    /// The names of functions that were called although the software driver does not have them, and the PTX instructions that launches
+    /// failed for, in order.
+    #[must_use]
+    pub fn unsupported_calls(&self) -> Vec<String> {
+        self.instance.unsupported.lock().clone()
+    }
+
+    /// Makes the `nth` call of `symbol` from now (1: the next) return `code` without doing anything; the symbol `*` stands for any.
+    ///
+    /// ```
+    /// use cuda_sys::CUresult;
+    ///
+    /// let simulator = cuda_sim::Simulator::new();
+    /// simulator.fail("cuInit", 1, CUresult::CUDA_ERROR_SYSTEM_NOT_READY);
+    /// let init = simulator.library().cuInit()?;
+    /// // SAFETY: no pointers are passed.
+    /// assert_eq!(unsafe { init(0) }, CUresult::CUDA_ERROR_SYSTEM_NOT_READY);
+    /// // SAFETY: as above.
+    /// assert_eq!(unsafe { init(0) }, CUresult::CUDA_SUCCESS);
+    /// # Ok::<(), cuda_sys::MissingSymbol>(())
+    /// ```
+    pub fn fail(&self, symbol: &str, nth: u64, code: CUresult) {
+        self.instance.faults.lock().plan(
+            symbol,
+            nth,
+            fault::Fault {
+                result: code,
+                after: false,
+            },
+        );
+    }
+
+    /// Makes the `nth` call of `symbol` from now return `code` after it was executed.
+    pub fn fail_after_executing(&self, symbol: &str, nth: u64, code: CUresult) {
+        self.instance.faults.lock().plan(
+            symbol,
+            nth,
+            fault::Fault {
+                result: code,
+                after: true,
+            },
+        );
+    }
+
+    /// Forgets the failures that have not struck yet; says how many those were.
+    pub fn clear_failures(&self) -> usize {
+        self.instance.faults.lock().clear()
+    }
+
+    /// Operations that were enqueued and not executed.
+    #[must_use]
+    pub fn pending_operations(&self) -> usize {
+        self.instance.state.lock().operations.len()
+    }
+
+    /// Executes everything that is enqueued.
+    pub fn run_all(&self) {
+        let mut state = self.instance.state.lock();
+        let all: Vec<_> = state.operations.keys().copied().collect();
+        // All operations can be executed: edges only point back.
+        let _ = crate::state::schedule::run(&self.instance, &mut state, &all);
+    }
+}

@@ -1,0 +1,142 @@
+//! The state of an instance: what a real driver keeps in its process and on its devices.
+
+pub(crate) mod access;
+pub(crate) mod capture;
+pub(crate) mod context;
+pub(crate) mod event;
+pub(crate) mod execute;
+pub(crate) mod handle;
+pub(crate) mod host;
+pub(crate) mod host_function;
+pub(crate) mod memory;
+pub(crate) mod module;
+pub(crate) mod pool;
+pub(crate) mod queue;
+pub(crate) mod schedule;
+pub(crate) mod space;
+pub(crate) mod storage;
+pub(crate) mod stream;
+
+use std::collections::BTreeMap;
+
+use crate::builder::Settings;
+use crate::device::DeviceConfig;
+use crate::options::Options;
+use crate::random::Random;
+use crate::report::Report;
+use capture::Capture;
+use context::{Contexts, Thread};
+use event::Event;
+use handle::{Kind, Table};
+use module::{Function, Module};
+use pool::Pool;
+use queue::{Operation, OperationId, Queue, StreamId};
+use space::Space;
+use stream::Stream;
+
+/// Reports that are kept; a kernel in error can make many.
+const KEPT_REPORTS: usize = 10_000;
+
+/// A device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub(crate) config: DeviceConfig,
+    pub(crate) primary: Option<u64>,
+    /// Flags for the primary context's next life.
+    pub(crate) primary_flags: u32,
+    pub(crate) primary_references: u64,
+    pub(crate) default_pool: u64,
+    pub(crate) current_pool: u64,
+    /// Bytes of memory in use.
+    pub(crate) used: usize,
+}
+
+/// Everything behind the instance's lock.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) slot: usize,
+    pub(crate) driver_version: i32,
+    pub(crate) options: Options,
+    pub(crate) initialised: bool,
+    pub(crate) devices: Vec<Device>,
+    pub(crate) contexts: Contexts,
+    pub(crate) streams: Table<Stream>,
+    pub(crate) events: Table<Event>,
+    pub(crate) modules: Table<Module>,
+    pub(crate) functions: Table<Function>,
+    pub(crate) pools: Table<Pool>,
+    pub(crate) graphs: Table<()>,
+    pub(crate) threads: BTreeMap<u64, Thread>,
+    pub(crate) space: Space,
+    pub(crate) queues: BTreeMap<StreamId, Queue>,
+    pub(crate) operations: BTreeMap<OperationId, Operation>,
+    pub(crate) captures: BTreeMap<u64, Capture>,
+    pub(crate) random: Random,
+    /// The virtual clock as the host sees it, in nanoseconds.
+    pub(crate) clock: u64,
+    pub(crate) lives: u64,
+    pub(crate) stream_ids: u64,
+    pub(crate) operation_ids: u64,
+    pub(crate) capture_ids: u64,
+    pub(crate) grids: u64,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) last_fault: Option<cuda_sim_machine::Fault>,
+}
+
+impl State {
+    pub(crate) fn new(slot: usize, settings: Settings) -> Self {
+        let mut pools = Table::new(slot, Kind::Pool);
+        let devices: Vec<Device> = settings
+            .devices
+            .into_iter()
+            .enumerate()
+            .map(|(number, config)| {
+                let pool = pools.insert(Pool::new(number, true, 0));
+                Device {
+                    config,
+                    primary: None,
+                    primary_flags: 0,
+                    primary_references: 0,
+                    default_pool: pool,
+                    current_pool: pool,
+                    used: 0,
+                }
+            })
+            .collect();
+        Self {
+            slot,
+            driver_version: settings.driver_version,
+            options: settings.options,
+            initialised: false,
+            contexts: Table::new(slot, Kind::Context),
+            streams: Table::new(slot, Kind::Stream),
+            events: Table::new(slot, Kind::Event),
+            modules: Table::new(slot, Kind::Module),
+            functions: Table::new(slot, Kind::Function),
+            pools,
+            graphs: Table::new(slot, Kind::Graph),
+            threads: BTreeMap::new(),
+            space: Space::new(slot, devices.len()),
+            devices,
+            queues: BTreeMap::new(),
+            operations: BTreeMap::new(),
+            captures: BTreeMap::new(),
+            random: Random::new(settings.seed),
+            clock: 1_000,
+            lives: 0,
+            stream_ids: 0,
+            operation_ids: 0,
+            capture_ids: 0,
+            grids: 0,
+            reports: Vec::new(),
+            last_fault: None,
+        }
+    }
+
+    /// Adds a report, unless there are too many.
+    pub(crate) fn add_report(&mut self, report: Report) {
+        if self.reports.len() < KEPT_REPORTS {
+            self.reports.push(report);
+        }
+    }
+}

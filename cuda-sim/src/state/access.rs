@@ -1,0 +1,223 @@
+//! Global memory as a running kernel sees it: each access is checked against the blocks that are live at that moment.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use cuda_sim_machine::{Memory, MemoryFault};
+use parking_lot::Mutex;
+
+use crate::state::space::{Block, Data, Presence, Space};
+
+/// The blocks that a kernel of one context may reach.
+///
+/// # Invariants
+/// `blocks` is sorted by address.
+#[derive(Debug)]
+pub(crate) struct DeviceView<'a> {
+    space: &'a Space,
+    blocks: Vec<&'a Block>,
+    /// Index of the block that was accessed last: kernels stay in few blocks for long.
+    last: AtomicUsize,
+    /// Devices whose memory may be accessed.
+    devices: BTreeSet<usize>,
+    /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
+    host: Mutex<()>,
+    /// Addresses of the first reads of bytes that were never written.
+    unwritten: Mutex<Vec<u64>>,
+}
+
+/// How many reads of unwritten bytes are kept from one launch.
+const KEPT: usize = 16;
+
+impl<'a> DeviceView<'a> {
+    pub(crate) fn new(space: &'a Space, devices: BTreeSet<usize>) -> Self {
+        let blocks = space.blocks().collect();
+        Self {
+            space,
+            blocks,
+            last: AtomicUsize::new(0),
+            devices,
+            host: Mutex::new(()),
+            unwritten: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The addresses at which bytes were read that nobody had written.
+    pub(crate) fn into_unwritten(self) -> Vec<u64> {
+        self.unwritten.into_inner()
+    }
+
+    /// The live block that holds all of the bytes, and where in it they start.
+    fn find(&self, address: u64, size: usize) -> Result<(&'a Block, usize), MemoryFault> {
+        let hit = |block: &'a Block| {
+            let offset = address.wrapping_sub(block.address);
+            let Presence::Live(len) = block.presence else {
+                return None;
+            };
+            let end = offset.checked_add(size as u64)?;
+            (end <= len as u64).then_some((block, offset as usize))
+        };
+        if let Some(found) = self
+            .blocks
+            .get(self.last.load(Relaxed))
+            .and_then(|block| hit(block))
+        {
+            return Ok(found);
+        }
+        let index = self
+            .blocks
+            .partition_point(|block| block.address <= address)
+            .wrapping_sub(1);
+        match self.blocks.get(index).and_then(|block| hit(block)) {
+            Some(found) if found.0.is_host() || self.devices.contains(&found.0.device) => {
+                self.last.store(index, Relaxed);
+                Ok(found)
+            }
+            Some(_) => Err(refused(
+                address,
+                size,
+                "memory of another device, to which no peer access is enabled",
+            )),
+            None => Err(MemoryFault {
+                address,
+                size,
+                why: Cow::Owned(explain(self.space, address, size)),
+            }),
+        }
+    }
+
+    fn note_unwritten(&self, address: u64) {
+        let mut unwritten = self.unwritten.lock();
+        if unwritten.len() < KEPT {
+            unwritten.push(address);
+        }
+    }
+}
+
+fn refused(address: u64, size: usize, why: &'static str) -> MemoryFault {
+    MemoryFault {
+        address,
+        size,
+        why: Cow::Borrowed(why),
+    }
+}
+
+/// Why nothing live is at an address.
+pub(crate) fn explain(space: &Space, address: u64, size: usize) -> String {
+    if let Some(block) = space.covering(address) {
+        let offset = address - block.address;
+        match block.presence {
+            Presence::Pending => {
+                return String::from("memory that is not allocated yet in stream order");
+            }
+            Presence::Freed => {
+                return format!(
+                    "memory that was freed in stream order (offset {offset} of the block at {:#x})",
+                    block.address
+                );
+            }
+            Presence::Live(len) if offset < len as u64 => {
+                return format!(
+                    "{} bytes past the end of the allocation of {len} bytes at {:#x}",
+                    offset + size as u64 - len as u64,
+                    block.address
+                );
+            }
+            Presence::Live(_) => {}
+        }
+    }
+    if let Some(former) = space.former(address) {
+        return format!(
+            "memory freed by call {} (offset {} of {} bytes at {:#x}, made by call {})",
+            former.freed,
+            address - former.address,
+            former.size,
+            former.address,
+            former.made
+        );
+    }
+    match space.nearest(address) {
+        Some(block) => {
+            let size = block
+                .allocation
+                .as_ref()
+                .map_or(block.capacity, |allocation| allocation.size);
+            let (start, end) = (block.address, block.address + size as u64);
+            if address >= end {
+                format!(
+                    "outside all allocations, {} bytes past the end of the nearest, {size} bytes at {start:#x}",
+                    address - end
+                )
+            } else {
+                format!(
+                    "outside all allocations, {} bytes before the nearest, {size} bytes at {start:#x}",
+                    start.saturating_sub(address)
+                )
+            }
+        }
+        None => String::from("outside all allocations: there is none"),
+    }
+}
+
+impl Memory for DeviceView<'_> {
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+        let (block, offset) = self.find(address, into.len())?;
+        let _host = block.is_host().then(|| self.host.lock());
+        if let Some(first) = block.read(offset, into) {
+            self.note_unwritten(block.address + first as u64);
+        }
+        Ok(())
+    }
+
+    fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
+        let (block, offset) = self.find(address, bytes.len())?;
+        if block.read_only {
+            return Err(refused(
+                address,
+                bytes.len(),
+                "constant memory, which a kernel cannot write",
+            ));
+        }
+        let _host = block.is_host().then(|| self.host.lock());
+        block.write(offset, bytes);
+        Ok(())
+    }
+
+    fn atomic(
+        &self,
+        address: u64,
+        size: usize,
+        update: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, MemoryFault> {
+        let (block, offset) = self.find(address, size)?;
+        if block.read_only {
+            return Err(refused(
+                address,
+                size,
+                "constant memory, which a kernel cannot write",
+            ));
+        }
+        match &block.data {
+            Data::Device(storage) => {
+                let (old, written) = storage.atomic(offset, size, update);
+                if !written {
+                    self.note_unwritten(address);
+                }
+                Ok(old)
+            }
+            Data::Host(_) => {
+                let _host = self.host.lock();
+                let mut bytes = [0; 8];
+                let Some(word) = bytes.get_mut(..size) else {
+                    return Err(refused(address, size, "not a word"));
+                };
+                block.read(offset, word);
+                let old = u64::from_le_bytes(bytes);
+                let new = update(old).to_le_bytes();
+                block.write(offset, new.get(..size).unwrap_or(&[]));
+                Ok(old)
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Executes one operation: kernels, copies, fills, and memory that appears or goes in stream order.
+
+use std::collections::BTreeSet;
+
+use cuda_sim_machine::{FaultKind, Launch, Statistics, Window};
+use cuda_sys::CUresult;
+
+use crate::code;
+use crate::report::{Report, ReportKind};
+use crate::state::State;
+use crate::state::access::{DeviceView, explain};
+use crate::state::context::ContextRef;
+use crate::state::host::HostRange;
+use crate::state::queue::{End, KernelWork, OperationId, Work};
+use crate::state::space::{Block, Data, Presence};
+
+/// Nanoseconds that any operation takes by the virtual clock.
+const OVERHEAD: u64 = 1_000;
+
+impl State {
+    /// Executes an operation and returns when it ended, by the virtual clock. The work of a poisoned context is passed over.
+    pub(crate) fn execute(&mut self, id: OperationId) -> u64 {
+        let Some(operation) = self.operations.get_mut(&id) else {
+            return self.clock;
+        };
+        let (context, not_before, call) = (operation.context, operation.not_before, operation.call);
+        let stream_end = self
+            .queues
+            .get(&operation.stream)
+            .map_or(0, |queue| queue.end);
+        let keeps = matches!(operation.work, Work::Record { .. });
+        let work = if keeps {
+            Work::Wait
+        } else {
+            std::mem::replace(&mut operation.work, Work::Wait)
+        };
+        let start = not_before.max(stream_end);
+        if keeps {
+            return start.max(1);
+        }
+        if self.healthy(context).is_err() {
+            return start;
+        }
+        start
+            + match work {
+                Work::Kernel(kernel) => self.execute_kernel(context, &kernel, call),
+                Work::Copy { to, from, len } => self.execute_copy(context, &to, &from, len, call),
+                Work::Fill {
+                    address,
+                    pattern,
+                    width,
+                    count,
+                } => self.execute_fill(
+                    context,
+                    address,
+                    pattern.get(..width).unwrap_or(&[]),
+                    count,
+                    call,
+                ),
+                Work::Allocate { address, size } => {
+                    if let Some(block) = self.space.at_mut(address) {
+                        block.presence = Presence::Live(size);
+                        forget(block);
+                    }
+                    0
+                }
+                Work::Free { address } => {
+                    if let Some(block) = self.space.at_mut(address) {
+                        block.presence = Presence::Freed;
+                        forget(block);
+                    }
+                    0
+                }
+                Work::Record { .. }
+                | Work::Wait
+                | Work::HostFunction { .. }
+                | Work::Callback { .. } => 0,
+            }
+    }
+
+    fn execute_kernel(&mut self, context: ContextRef, work: &KernelWork, call: u64) -> u64 {
+        let Some(kernel) = work.module.program.kernels().get(work.kernel) else {
+            return OVERHEAD;
+        };
+        self.grids += 1;
+        let launch = Launch {
+            grid: work.grid,
+            block: work.block,
+            dynamic_shared: work.dynamic_shared,
+            params: &work.params,
+            globals: &work.module.globals,
+            grid_id: self.grids,
+            seed: if self.options.shuffle_blocks {
+                self.random.next() | 1
+            } else {
+                0
+            },
+            limits: self.options.limits,
+        };
+        let view = DeviceView::new(&self.space, self.reachable_devices(context));
+        let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
+        let unwritten = view.into_unwritten();
+        for address in unwritten {
+            let message = format!(
+                "kernel `{}` read at {address:#x} what nothing had written",
+                kernel.name()
+            );
+            let mut report = Report::new(ReportKind::UninitialisedRead, message, call);
+            report.kernel = Some(kernel.name().to_owned());
+            report.address = Some(address);
+            self.add_report(report);
+        }
+        match result {
+            Ok(Statistics { instructions, .. }) => 2 * OVERHEAD + instructions / 100,
+            Err(fault) => {
+                let (result, kind) = classify(&fault.kind);
+                self.poison(context, result);
+                self.add_report(Report::of_fault(&fault, kind, call));
+                self.last_fault = Some(fault);
+                2 * OVERHEAD
+            }
+        }
+    }
+
+    /// The devices whose memory a kernel of the context reaches: its own and those of enabled peers.
+    fn reachable_devices(&self, context: ContextRef) -> BTreeSet<usize> {
+        let mut devices = BTreeSet::from([self.device_of(context)]);
+        if let Ok(entry) = self.contexts.get(context.handle) {
+            devices.extend(
+                entry
+                    .peers
+                    .iter()
+                    .filter_map(|peer| Some(self.contexts.get(*peer).ok()?.device)),
+            );
+        }
+        devices
+    }
+
+    /// Makes every later call on the context fail with that error.
+    pub(crate) fn poison(&mut self, context: ContextRef, result: CUresult) {
+        if let Some(entry) = self.context_mut(context) {
+            entry.sticky.get_or_insert(result);
+        }
+    }
+
+    fn execute_copy(
+        &mut self,
+        context: ContextRef,
+        to: &End,
+        from: &End,
+        len: usize,
+        call: u64,
+    ) -> u64 {
+        let rate = match (to, from) {
+            (End::Device(_), End::Device(_)) => 2_000,
+            _ => 55,
+        };
+        for end in [to, from] {
+            if let End::Device(address) = end {
+                if !self.check_live(context, *address, len, "copy", call) {
+                    return OVERHEAD;
+                }
+            }
+        }
+        match (to, from) {
+            (End::Device(to), End::Device(from)) => self.copy_on_device(*to, *from, len),
+            (End::Device(to), End::Host(from)) => self.copy_in(*to, len, &mut |offset, piece| {
+                if let Some(part) = from.part(offset, piece.len()) {
+                    part.read(piece);
+                }
+            }),
+            (End::Device(to), End::Bytes(from)) => self.copy_in(*to, len, &mut |offset, piece| {
+                if let Some(part) = from.get(offset..offset + piece.len()) {
+                    piece.copy_from_slice(part);
+                }
+            }),
+            (End::Host(to), End::Device(from)) => self.copy_out(*to, *from, len, call),
+            (End::Host(to), End::Host(from)) => {
+                let mut bytes = vec![0; len];
+                from.read(&mut bytes);
+                to.write(&bytes);
+            }
+            (End::Host(to), End::Bytes(from)) => to.write(from),
+            (End::Bytes(_), _) => {}
+        }
+        OVERHEAD + len as u64 / rate
+    }
+
+    fn copy_on_device(&self, to: u64, from: u64, len: usize) {
+        let (Some(target), Some(source)) = (self.space.covering(to), self.space.covering(from))
+        else {
+            return;
+        };
+        let (to, from) = (
+            (to - target.address) as usize,
+            (from - source.address) as usize,
+        );
+        if let (Data::Device(target), Data::Device(source)) = (&target.data, &source.data) {
+            target.copy_from(to, source, from, len);
+            return;
+        }
+        let mut bytes = vec![0; len];
+        source.read(from, &mut bytes);
+        target.write(to, &bytes);
+    }
+
+    fn copy_in(&self, to: u64, len: usize, read: &mut dyn FnMut(usize, &mut [u8])) {
+        let Some(target) = self.space.covering(to) else {
+            return;
+        };
+        let start = (to - target.address) as usize;
+        let mut piece = vec![0; len.min(1 << 16)];
+        let mut done = 0;
+        while done < len {
+            let take = (len - done).min(piece.len());
+            let Some(part) = piece.get_mut(..take) else {
+                return;
+            };
+            read(done, part);
+            target.write(start + done, part);
+            done += take;
+        }
+    }
+
+    fn copy_out(&mut self, to: HostRange, from: u64, len: usize, call: u64) {
+        let Some(source) = self.space.covering(from) else {
+            return;
+        };
+        let start = (from - source.address) as usize;
+        let mut piece = vec![0; len.min(1 << 16)];
+        let (mut done, mut unwritten) = (0, None);
+        while done < len {
+            let take = (len - done).min(piece.len());
+            let Some(part) = piece.get_mut(..take) else {
+                return;
+            };
+            let first = source.read(start + done, part);
+            unwritten = unwritten.or(first);
+            if let Some(target) = to.part(done, take) {
+                target.write(part);
+            }
+            done += take;
+        }
+        if let Some(offset) = unwritten {
+            let address = source.address + offset as u64;
+            let message =
+                format!("a copy to the host read at {address:#x} what nothing had written");
+            let mut report = Report::new(ReportKind::UninitialisedRead, message, call);
+            report.address = Some(address);
+            self.add_report(report);
+        }
+    }
+
+    fn execute_fill(
+        &mut self,
+        context: ContextRef,
+        address: u64,
+        pattern: &[u8],
+        count: usize,
+        call: u64,
+    ) -> u64 {
+        let len = pattern.len() * count;
+        if self.check_live(context, address, len, "fill", call) {
+            if let Some(block) = self.space.covering(address) {
+                let offset = (address - block.address) as usize;
+                match &block.data {
+                    Data::Device(storage) => storage.fill(offset, pattern, count),
+                    Data::Host(_) => block.write(offset, &pattern.repeat(count)),
+                }
+            }
+        }
+        OVERHEAD + len as u64 / 2_000
+    }
+
+    /// Whether the device may touch the bytes now; if not, the context is poisoned and the access reported.
+    fn check_live(
+        &mut self,
+        context: ContextRef,
+        address: u64,
+        len: usize,
+        what: &str,
+        call: u64,
+    ) -> bool {
+        let live = self
+            .space
+            .covering(address)
+            .is_some_and(|block| match block.presence {
+                Presence::Live(size) => (address - block.address) + len as u64 <= size as u64,
+                _ => false,
+            });
+        if !live {
+            let message = format!(
+                "a {what} of {len} bytes at {address:#x}: {}",
+                explain(&self.space, address, len)
+            );
+            let mut report =
+                Report::new(ReportKind::of_access(&self.space, address), message, call);
+            report.address = Some(address);
+            report.size = Some(len);
+            self.add_report(report);
+            self.poison(context, code::ILLEGAL_ADDRESS);
+        }
+        live
+    }
+}
+
+/// Makes the contents unknown.
+fn forget(block: &Block) {
+    if let Data::Device(storage) = &block.data {
+        storage.poison();
+    }
+}
+
+/// The driver's code for a kernel's fault, and what kind of report it makes.
+fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
+    match kind {
+        FaultKind::Memory(_) => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
+        FaultKind::Misaligned { .. } => (code::MISALIGNED_ADDRESS, ReportKind::Misaligned),
+        FaultKind::OutOfRange {
+            window: Window::Shared | Window::Local | Window::Param,
+            ..
+        } => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
+        FaultKind::Trap => (code::LAUNCH_FAILED, ReportKind::Trap),
+        FaultKind::StackOverflow { .. } => (code::HARDWARE_STACK_ERROR, ReportKind::StackOverflow),
+        FaultKind::Deadlock { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Deadlock),
+        FaultKind::Timeout { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Timeout),
+        FaultKind::Unsupported(_) => (code::NOT_SUPPORTED, ReportKind::Unsupported),
+        _ => (code::LAUNCH_FAILED, ReportKind::InvalidLaunch),
+    }
+}

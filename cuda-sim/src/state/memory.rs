@@ -1,0 +1,250 @@
+//! Allocating and releasing blocks.
+
+use cuda_sys::CUresult;
+
+use crate::code;
+use crate::state::State;
+use crate::state::context::ContextRef;
+use crate::state::host::HostMemory;
+use crate::state::queue::{StreamId, Work};
+use crate::state::space::{ALIGNMENT, Allocation, Block, Data, Origin, Presence};
+use crate::state::storage::Storage;
+
+impl State {
+    /// What the host sees of a new allocation.
+    fn allocation(&mut self, size: usize, context: ContextRef, call: u64) -> Allocation {
+        Allocation {
+            id: self.space.new_id(),
+            size,
+            context,
+            call,
+            sync_memops: false,
+        }
+    }
+
+    /// Adds device memory that can be accessed at once.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    pub(crate) fn allocate_device(
+        &mut self,
+        context: ContextRef,
+        size: usize,
+        origin: Origin,
+        call: u64,
+    ) -> Result<u64, CUresult> {
+        let device = self.device_of(context);
+        let block = self.new_block(device, size, origin, call)?;
+        let address = block.address;
+        let allocation = self.allocation(size, context, call);
+        self.space.insert(Block {
+            allocation: Some(allocation),
+            presence: Presence::Live(size),
+            ..block
+        });
+        Ok(address)
+    }
+
+    /// A block of fresh device memory, in no table yet.
+    fn new_block(
+        &mut self,
+        device: usize,
+        size: usize,
+        origin: Origin,
+        call: u64,
+    ) -> Result<Block, CUresult> {
+        let capacity = size
+            .checked_next_multiple_of(ALIGNMENT)
+            .ok_or(code::OUT_OF_MEMORY)?;
+        if !self.has_room(device, capacity) {
+            let pools: Vec<u64> = self
+                .pools
+                .iter()
+                .filter(|(_, pool)| pool.device == device)
+                .map(|(handle, _)| handle)
+                .collect();
+            for pool in pools {
+                self.trim_pool(pool, 0, call);
+            }
+        }
+        if !self.has_room(device, capacity) {
+            return Err(code::OUT_OF_MEMORY);
+        }
+        let storage = Storage::new(capacity).ok_or(code::OUT_OF_MEMORY)?;
+        let address = self
+            .space
+            .place(device, capacity)
+            .ok_or(code::OUT_OF_MEMORY)?;
+        if let Some(device) = self.devices.get_mut(device) {
+            device.used += capacity;
+        }
+        Ok(Block {
+            address,
+            capacity,
+            device,
+            origin,
+            data: Data::Device(storage),
+            read_only: false,
+            allocation: None,
+            presence: Presence::Pending,
+        })
+    }
+
+    fn has_room(&self, device: usize, bytes: usize) -> bool {
+        self.devices.get(device).is_some_and(|device| {
+            device
+                .used
+                .checked_add(bytes)
+                .is_some_and(|used| used as u64 <= device.config.total_memory)
+        })
+    }
+
+    /// Adds memory of a pool that can be accessed once `stream` gets there.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    pub(crate) fn allocate_from_pool(
+        &mut self,
+        handle: u64,
+        context: ContextRef,
+        stream: StreamId,
+        size: usize,
+        call: u64,
+    ) -> Result<u64, CUresult> {
+        let capacity = size
+            .checked_next_multiple_of(ALIGNMENT)
+            .ok_or(code::OUT_OF_MEMORY)?;
+        let operations = &self.operations;
+        let pool = self.pools.get_mut(handle)?;
+        let device = pool.device;
+        let reused = pool.reuse(capacity, stream, |operation| {
+            !operations.contains_key(&operation)
+        });
+        let address = match reused {
+            Some(block) => block.address,
+            None => {
+                let block = self.new_block(device, size, Origin::Pool(handle), call)?;
+                let address = block.address;
+                self.space.insert(block);
+                address
+            }
+        };
+        self.pools.get_mut(handle)?.take(capacity);
+        let allocation = self.allocation(size, context, call);
+        if let Some(block) = self.space.at_mut(address) {
+            block.allocation = Some(allocation);
+        }
+        self.enqueue(stream, Work::Allocate { address, size }, &[], call);
+        Ok(address)
+    }
+
+    /// Takes an allocation from the host's sight, to be released when `stream` gets there.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where no allocation starts at the address, or one that this function does not free.
+    pub(crate) fn free_in_order(
+        &mut self,
+        address: u64,
+        stream: StreamId,
+        call: u64,
+    ) -> Result<(), CUresult> {
+        let block = self.space.at_mut(address).ok_or(code::INVALID_VALUE)?;
+        let (origin, capacity) = (block.origin, block.capacity);
+        if block.allocation.is_none() || !matches!(origin, Origin::Pool(_) | Origin::Allocated) {
+            return Err(code::INVALID_VALUE);
+        }
+        block.allocation = None;
+        let operation = self.enqueue(stream, Work::Free { address }, &[], call);
+        if let Origin::Pool(pool) = origin {
+            if let Ok(pool) = self.pools.get_mut(pool) {
+                pool.used = pool.used.saturating_sub(capacity as u64);
+                pool.free.push(super::pool::FreeBlock {
+                    address,
+                    capacity,
+                    stream,
+                    operation,
+                });
+            }
+            self.drop_closing_pool(pool, call);
+        }
+        Ok(())
+    }
+
+    /// Removes a destroyed pool whose last allocation is gone.
+    pub(crate) fn drop_closing_pool(&mut self, handle: u64, call: u64) {
+        let ready = self
+            .pools
+            .get(handle)
+            .is_ok_and(|pool| pool.closing && pool.used == 0);
+        let idle = self
+            .pools
+            .get(handle)
+            .is_ok_and(|pool| pool.free.iter().all(|block| self.is_done(block.operation)));
+        if ready && idle {
+            self.trim_pool(handle, 0, call);
+            let reuse = self.options.reuse_handles;
+            drop(self.pools.remove(handle, reuse));
+        }
+    }
+
+    /// Releases the block at an address now. Nothing may use it any more.
+    pub(crate) fn release_block(&mut self, address: u64, call: u64) {
+        let Some(block) = self.space.at(address) else {
+            return;
+        };
+        let (origin, capacity, device) = (block.origin, block.capacity, block.device);
+        if let Origin::Pool(pool) = origin {
+            self.stream_ids += 1;
+            self.operation_ids += 1;
+            let stream = StreamId(self.stream_ids);
+            let operation = super::queue::OperationId(self.operation_ids);
+            if let Some(block) = self.space.at_mut(address) {
+                block.allocation = None;
+                block.presence = Presence::Freed;
+                if let Data::Device(storage) = &block.data {
+                    storage.poison();
+                }
+            }
+            if let Ok(pool) = self.pools.get_mut(pool) {
+                pool.used = pool.used.saturating_sub(capacity as u64);
+                pool.free.push(super::pool::FreeBlock {
+                    address,
+                    capacity,
+                    stream,
+                    operation,
+                });
+            }
+            self.drop_closing_pool(pool, call);
+            return;
+        }
+        let host = block.is_host();
+        drop(self.space.remove(address, call));
+        if !host {
+            self.unuse(device, capacity);
+        }
+    }
+
+    /// Adds host memory that the devices can access.
+    pub(crate) fn add_host(
+        &mut self,
+        memory: HostMemory,
+        context: ContextRef,
+        origin: Origin,
+        call: u64,
+    ) -> usize {
+        let (address, size) = (memory.address(), memory.len());
+        let device = self.device_of(context);
+        let allocation = Some(self.allocation(size, context, call));
+        self.space.insert(Block {
+            address: address as u64,
+            capacity: size,
+            device,
+            origin,
+            data: Data::Host(memory),
+            read_only: false,
+            allocation,
+            presence: Presence::Live(size),
+        });
+        address
+    }
+}

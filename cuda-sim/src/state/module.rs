@@ -1,0 +1,172 @@
+//! Modules and their functions.
+
+use std::sync::Arc;
+
+use cuda_sim_machine::{GlobalSpace, Kernel, Program};
+use cuda_sys::CUresult;
+
+use crate::code;
+use crate::state::State;
+use crate::state::context::ContextRef;
+use crate::state::space::{Block, Origin};
+
+/// A decoded module with its variables placed; running kernels share it.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) program: Arc<Program>,
+    /// The address of each variable.
+    pub(crate) globals: Vec<u64>,
+}
+
+/// A `CUmodule`.
+#[derive(Debug)]
+pub(crate) struct Module {
+    pub(crate) context: ContextRef,
+    pub(crate) loaded: Arc<Loaded>,
+    /// Handle of each kernel's function, by the kernel's number.
+    pub(crate) functions: Vec<u64>,
+    /// `10 * major + minor` of the PTX's `.target`.
+    pub(crate) target: u32,
+    /// Number of the call that made it.
+    pub(crate) call: u64,
+}
+
+/// A `CUfunction`.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) context: ContextRef,
+    pub(crate) module: u64,
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) kernel: usize,
+    pub(crate) target: u32,
+    /// The limit on dynamic shared memory, raised on request.
+    pub(crate) max_dynamic_shared: u32,
+    pub(crate) carveout: i32,
+    pub(crate) non_portable_cluster: i32,
+    /// The kernel's name as a C string, which callers may keep until the module is unloaded.
+    pub(crate) name: std::ffi::CString,
+}
+
+impl Function {
+    /// The kernel.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE`, which no function that a module made gives.
+    pub(crate) fn kernel(&self) -> Result<&Kernel, CUresult> {
+        self.loaded
+            .program
+            .kernels()
+            .get(self.kernel)
+            .ok_or(code::INVALID_HANDLE)
+    }
+}
+
+/// The dynamic shared memory that a kernel gets without asking: what is left of 48 KiB.
+pub(crate) fn default_dynamic_shared(kernel: &Kernel, limit: u32) -> u32 {
+    limit.saturating_sub(kernel.static_shared_bytes())
+}
+
+impl State {
+    /// Places a program's variables and gives handles to its kernels.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    pub(crate) fn load_module(
+        &mut self,
+        context: ContextRef,
+        program: Arc<Program>,
+        target: u32,
+        call: u64,
+    ) -> Result<u64, CUresult> {
+        let handle = self.modules.next();
+        let mut globals = Vec::new();
+        for global in program.globals() {
+            // A variable without bytes still has an address of its own.
+            match self.allocate_device(context, global.size.max(1), Origin::Module(handle), call) {
+                Ok(address) => globals.push(address),
+                Err(result) => {
+                    for address in globals {
+                        self.release_block(address, call);
+                    }
+                    return Err(result);
+                }
+            }
+        }
+        for (global, address) in program.globals().iter().zip(&globals) {
+            if let Some(block) = self.space.at_mut(*address) {
+                initialise(block, global, &globals);
+            }
+        }
+        let loaded = Arc::new(Loaded { program, globals });
+        let limit = self
+            .devices
+            .get(self.device_of(context))
+            .map_or(0, |device| device.config.shared_memory_per_block);
+        let functions = loaded
+            .program
+            .kernels()
+            .iter()
+            .enumerate()
+            .map(|(number, kernel)| {
+                self.functions.insert(Function {
+                    context,
+                    module: handle,
+                    loaded: Arc::clone(&loaded),
+                    kernel: number,
+                    target,
+                    max_dynamic_shared: default_dynamic_shared(kernel, limit),
+                    carveout: -1,
+                    non_portable_cluster: 0,
+                    name: std::ffi::CString::new(kernel.name()).unwrap_or_default(),
+                })
+            });
+        let functions = functions.collect();
+        Ok(self.modules.insert(Module {
+            context,
+            loaded,
+            functions,
+            target,
+            call,
+        }))
+    }
+
+    /// Removes a module. Nothing may use it any more.
+    pub(crate) fn unload_module(&mut self, handle: u64, call: u64) {
+        let reuse = self.options.reuse_handles;
+        let Ok(module) = self.modules.remove(handle, reuse) else {
+            return;
+        };
+        for function in module.functions {
+            drop(self.functions.remove(function, reuse));
+        }
+        for address in &module.loaded.globals {
+            self.release_block(*address, call);
+        }
+    }
+
+    /// The function of a handle, in a healthy context.
+    ///
+    /// # Errors
+    /// `INVALID_HANDLE`, or the error of its context.
+    pub(crate) fn function(&self, handle: u64) -> Result<&Function, CUresult> {
+        let function = self.functions.get(handle)?;
+        self.healthy(function.context)?;
+        Ok(function)
+    }
+}
+
+/// Writes a variable's first contents, with the addresses that it holds.
+fn initialise(block: &mut Block, global: &cuda_sim_machine::Global, addresses: &[u64]) {
+    block.read_only = global.space == GlobalSpace::Const;
+    let mut bytes = global.bytes.clone();
+    bytes.resize(global.size, 0);
+    for relocation in &global.relocations {
+        let target = addresses.get(relocation.target).copied().unwrap_or(0);
+        let value = target.wrapping_add_signed(relocation.addend).to_le_bytes();
+        let place = bytes.get_mut(relocation.offset..relocation.offset + relocation.size.min(8));
+        if let (Some(place), Some(value)) = (place, value.get(..relocation.size.min(8))) {
+            place.copy_from_slice(value);
+        }
+    }
+    block.write(0, &bytes);
+}

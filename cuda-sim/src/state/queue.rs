@@ -1,0 +1,266 @@
+//! Work that was enqueued and has not been executed: one queue for each stream, and edges between operations.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use cuda_sys::{CUhostFn, CUstreamCallback};
+
+use crate::state::State;
+use crate::state::context::ContextRef;
+use crate::state::host::HostRange;
+use crate::state::module::Loaded;
+
+/// The number of a stream: never reused, unlike its handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StreamId(pub(crate) u64);
+
+/// The number of an operation, in the order of the calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct OperationId(pub(crate) u64);
+
+/// The operations of one stream; outlives the stream's handle.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    pub(crate) context: ContextRef,
+    /// The legacy default stream.
+    pub(crate) legacy: bool,
+    /// Ordered with the legacy default stream.
+    pub(crate) blocking: bool,
+    pub(crate) operations: VecDeque<OperationId>,
+    /// Whether the head is being executed elsewhere (a host function).
+    pub(crate) running: bool,
+    /// When the last executed operation ended, in nanoseconds of the virtual clock.
+    pub(crate) end: u64,
+    /// Whether the stream's handle is gone.
+    pub(crate) closed: bool,
+}
+
+/// When a recorded event was reached: nanoseconds of the virtual clock, 0 before.
+pub(crate) type Stamp = Arc<AtomicU64>;
+
+/// One end of a copy.
+#[derive(Debug, Clone)]
+pub(crate) enum End {
+    /// An address that a device can reach.
+    Device(u64),
+    /// Host memory, read or written when the copy is executed.
+    Host(HostRange),
+    /// What was read when the copy was enqueued.
+    Bytes(Vec<u8>),
+}
+
+/// A launch, checked and ready to run.
+#[derive(Debug)]
+pub(crate) struct KernelWork {
+    pub(crate) module: Arc<Loaded>,
+    pub(crate) kernel: usize,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) dynamic_shared: u32,
+    pub(crate) params: Vec<u8>,
+}
+
+/// What an operation does.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Kernel(Box<KernelWork>),
+    Copy {
+        to: End,
+        from: End,
+        len: usize,
+    },
+    Fill {
+        address: u64,
+        pattern: [u8; 4],
+        width: usize,
+        count: usize,
+    },
+    /// Makes stream-ordered memory accessible.
+    Allocate {
+        address: u64,
+        size: usize,
+    },
+    /// Makes stream-ordered memory inaccessible.
+    Free {
+        address: u64,
+    },
+    /// The point that an event marks.
+    Record {
+        stamp: Stamp,
+    },
+    /// Nothing: carries edges.
+    Wait,
+    /// A host function with its argument.
+    HostFunction {
+        function: CUhostFn,
+        data: usize,
+    },
+    /// A stream callback with the stream's handle and its argument.
+    Callback {
+        function: CUstreamCallback,
+        stream: u64,
+        data: usize,
+    },
+}
+
+impl Work {
+    /// The C function's name for it, for reports.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Kernel(_) => "kernel",
+            Self::Copy { .. } => "copy",
+            Self::Fill { .. } => "fill",
+            Self::Allocate { .. } => "allocation",
+            Self::Free { .. } => "free",
+            Self::Record { .. } => "event record",
+            Self::Wait => "event wait",
+            Self::HostFunction { .. } => "host function",
+            Self::Callback { .. } => "callback",
+        }
+    }
+}
+
+/// An operation that waits for its turn.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) stream: StreamId,
+    pub(crate) context: ContextRef,
+    /// Operations that must be executed first, besides those before it in its stream.
+    pub(crate) after: Vec<OperationId>,
+    pub(crate) work: Work,
+    /// The earliest start by the virtual clock.
+    pub(crate) not_before: u64,
+    /// Number of the call that enqueued it.
+    pub(crate) call: u64,
+}
+
+impl State {
+    /// A new queue.
+    pub(crate) fn open_queue(
+        &mut self,
+        context: ContextRef,
+        legacy: bool,
+        blocking: bool,
+    ) -> StreamId {
+        self.stream_ids += 1;
+        let id = StreamId(self.stream_ids);
+        let operations = VecDeque::new();
+        self.queues.insert(
+            id,
+            Queue {
+                context,
+                legacy,
+                blocking,
+                operations,
+                running: false,
+                end: 0,
+                closed: false,
+            },
+        );
+        id
+    }
+
+    /// Adds an operation at the end of a stream, after what the stream's kind implies and after `after`.
+    pub(crate) fn enqueue(
+        &mut self,
+        stream: StreamId,
+        work: Work,
+        after: &[OperationId],
+        call: u64,
+    ) -> OperationId {
+        self.operation_ids += 1;
+        let id = OperationId(self.operation_ids);
+        let Some(queue) = self.queues.get(&stream) else {
+            return id;
+        };
+        let (context, legacy, blocking) = (queue.context, queue.legacy, queue.blocking);
+        let mut edges: Vec<OperationId> = after
+            .iter()
+            .copied()
+            .filter(|edge| self.operations.contains_key(edge))
+            .collect();
+        let mut not_before = self.clock.max(queue.end);
+        for (other_id, other) in &self.queues {
+            let implied = legacy && other.blocking || blocking && other.legacy;
+            if implied && *other_id != stream && other.context == context {
+                edges.extend(other.operations.back());
+                not_before = not_before.max(other.end);
+            }
+        }
+        if let Some(queue) = self.queues.get_mut(&stream) {
+            queue.operations.push_back(id);
+        }
+        self.operations.insert(
+            id,
+            Operation {
+                stream,
+                context,
+                after: edges,
+                work,
+                not_before,
+                call,
+            },
+        );
+        id
+    }
+
+    /// Whether an operation has been executed.
+    pub(crate) fn is_done(&self, operation: OperationId) -> bool {
+        !self.operations.contains_key(&operation)
+    }
+
+    /// The last operation of a stream that has not been executed.
+    pub(crate) fn last_operation(&self, stream: StreamId) -> Option<OperationId> {
+        self.queues
+            .get(&stream)
+            .and_then(|queue| queue.operations.back())
+            .copied()
+    }
+
+    /// All operations of a context that have not been executed.
+    pub(crate) fn operations_of(&self, context: ContextRef) -> Vec<OperationId> {
+        self.operations
+            .iter()
+            .filter(|(_, operation)| operation.context == context)
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    /// Takes the head operation off its queue and tells those that wait for it when it ended.
+    pub(crate) fn finish(&mut self, id: OperationId, end: u64) {
+        let Some(operation) = self.operations.remove(&id) else {
+            return;
+        };
+        if let Work::Record { stamp } = &operation.work {
+            stamp.store(end, Relaxed);
+        }
+        for other in self.operations.values_mut() {
+            if other.after.contains(&id) {
+                other.after.retain(|edge| *edge != id);
+                other.not_before = other.not_before.max(end);
+            }
+        }
+        if let Some(queue) = self.queues.get_mut(&operation.stream) {
+            queue.operations.retain(|entry| *entry != id);
+            queue.running = false;
+            queue.end = queue.end.max(end);
+            if queue.closed && queue.operations.is_empty() {
+                self.queues.remove(&operation.stream);
+            }
+        }
+    }
+
+    /// Drops all work of a context unexecuted.
+    pub(crate) fn discard_work(&mut self, context: ContextRef) {
+        for id in self.operations_of(context) {
+            self.finish(id, self.clock);
+        }
+        self.queues.retain(|_, queue| queue.context != context);
+    }
+}
+
+/// When an event was reached.
+pub(crate) fn reached(stamp: &AtomicU64) -> Option<u64> {
+    Some(stamp.load(Relaxed)).filter(|time| *time > 0)
+}
