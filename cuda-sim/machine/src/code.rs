@@ -67,7 +67,16 @@ pub(crate) struct Instr {
 
 impl Instr {
     pub(crate) const fn new(op: Op, source: u32) -> Self {
-        Self { op, guard: NONE, guard_flip: 0, dst: [NONE; 2], src: [0; 4], imm: 0, target: 0, source }
+        Self {
+            op,
+            guard: NONE,
+            guard_flip: 0,
+            dst: [NONE; 2],
+            src: [0; 4],
+            imm: 0,
+            target: 0,
+            source,
+        }
     }
 }
 

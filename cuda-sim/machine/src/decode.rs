@@ -1,12 +1,15 @@
 //! From parsed PTX to code: each instruction is looked up in an exact list, and what is in none of them is reported.
 
 mod address;
+mod atomic;
+mod call;
 mod control;
 mod data;
 mod function;
 mod initial;
 mod memory;
 mod symbols;
+mod warp;
 
 use std::collections::HashMap;
 
@@ -29,8 +32,18 @@ impl Program {
     /// Decodes a module. What is not implemented is remembered and reported when a kernel that needs it is launched.
     #[must_use]
     pub fn new(module: &Module<'_>) -> Self {
-        let mut names = Names { module, globals: HashMap::new(), shared: HashMap::new(), functions: HashMap::new() };
-        let mut program = Self { kernels: Vec::new(), globals: Vec::new(), codes: Vec::new(), shared: Vec::new() };
+        let mut names = Names {
+            module,
+            globals: HashMap::new(),
+            shared: HashMap::new(),
+            functions: HashMap::new(),
+        };
+        let mut program = Self {
+            kernels: Vec::new(),
+            globals: Vec::new(),
+            codes: Vec::new(),
+            shared: Vec::new(),
+        };
         let mut global_variables = Vec::new();
         for variable in module.variables() {
             match variable.space {
@@ -44,7 +57,11 @@ impl Program {
                     program.shared.push(shared_variable(variable));
                 }
                 // Module-level registers, locals, parameters and textures stay unknown names.
-                Space::Register | Space::SpecialRegister | Space::Local | Space::Param | Space::Texture => {}
+                Space::Register
+                | Space::SpecialRegister
+                | Space::Local
+                | Space::Param
+                | Space::Texture => {}
             }
         }
         for (global, variable) in program.globals.iter_mut().zip(&global_variables) {
@@ -76,18 +93,41 @@ impl Program {
 }
 
 fn declare_global(variable: &Variable<'_>) -> Global {
-    let space = if variable.space == Space::Const { GlobalSpace::Const } else { GlobalSpace::Global };
+    let space = if variable.space == Space::Const {
+        GlobalSpace::Const
+    } else {
+        GlobalSpace::Global
+    };
     let size = variable.size().unwrap_or(0);
-    Global { name: variable.name.to_owned(), space, size, align: variable.align(), bytes: Vec::new(), relocations: Vec::new() }
+    Global {
+        name: variable.name.to_owned(),
+        space,
+        size,
+        align: variable.align(),
+        bytes: Vec::new(),
+        relocations: Vec::new(),
+    }
 }
 
 pub(crate) fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
     let dynamic = variable.linkage == Linkage::Extern && variable.size().unwrap_or(0) == 0;
-    let size = variable.size().and_then(|size| u32::try_from(size).ok()).unwrap_or(u32::MAX);
-    SharedVariable { size, align: variable.align() as u32, dynamic }
+    let size = variable
+        .size()
+        .and_then(|size| u32::try_from(size).ok())
+        .unwrap_or(u32::MAX);
+    SharedVariable {
+        size,
+        align: variable.align() as u32,
+        dynamic,
+    }
 }
 
-fn kernel(index: usize, function: &cuda_ptx::Function<'_>, codes: &[Code], problems: &[Option<Unsupported>]) -> Kernel {
+fn kernel(
+    index: usize,
+    function: &cuda_ptx::Function<'_>,
+    codes: &[Code],
+    problems: &[Option<Unsupported>],
+) -> Kernel {
     let mut reachable = vec![index];
     let mut seen = vec![false; codes.len()];
     seen[index] = true;
@@ -100,7 +140,11 @@ fn kernel(index: usize, function: &cuda_ptx::Function<'_>, codes: &[Code], probl
             }
         }
     }
-    let params = function.params.iter().map(|param| KernelParam { offset: param.offset, size: param.size, align: param.align });
+    let params = function.params.iter().map(|param| KernelParam {
+        offset: param.offset,
+        size: param.size,
+        align: param.align,
+    });
     let code = &codes[index];
     Kernel {
         name: function.name.to_owned(),
@@ -109,8 +153,12 @@ fn kernel(index: usize, function: &cuda_ptx::Function<'_>, codes: &[Code], probl
         local_bytes: code.local_bytes,
         max_ntid: function.tuning.max_ntid,
         req_ntid: function.tuning.req_ntid,
-        registers: u32::try_from(code.rows.words + 2 * code.rows.doubles).unwrap_or(u32::MAX).clamp(8, 255),
-        unsupported: reachable.iter().find_map(|&function| problems[function].clone()),
+        registers: u32::try_from(code.rows.words + 2 * code.rows.doubles)
+            .unwrap_or(u32::MAX)
+            .clamp(8, 255),
+        unsupported: reachable
+            .iter()
+            .find_map(|&function| problems[function].clone()),
         function: index,
         reachable,
     }

@@ -10,4 +10,4 @@ mod warp;
 pub(crate) use env::{Env, LaneError};
 pub use grid::run;
 pub(crate) use scope::Scope;
-pub(crate) use spaces::{CALL_PARAMS, Space};
+pub(crate) use spaces::{CALL_PARAMS, Space, resolve};

@@ -19,7 +19,11 @@ pub struct Unsupported {
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "function `{}`, line {} `{}`: {}", self.function, self.line, self.text, self.why)
+        write!(
+            f,
+            "function `{}`, line {} `{}`: {}",
+            self.function, self.line, self.text, self.why
+        )
     }
 }
 
@@ -105,18 +109,41 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Memory(fault) => fault.fmt(f),
             Self::Misaligned { address, size } => {
-                write!(f, "address {address:#x} is not a multiple of the access size, {size} bytes")
+                write!(
+                    f,
+                    "address {address:#x} is not a multiple of the access size, {size} bytes"
+                )
             }
-            Self::OutOfRange { window, address, size, limit } => {
-                write!(f, "{window} address {address:#x}, {size} bytes: outside the {limit} bytes of {window} memory")
+            Self::OutOfRange {
+                window,
+                address,
+                size,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "{window} address {address:#x}, {size} bytes: outside the {limit} bytes of {window} memory"
+                )
             }
             Self::Trap => f.write_str("the kernel executed trap"),
             Self::Unsupported(what) => write!(f, "not implemented: {what}"),
-            Self::Deadlock { waits_for } => write!(f, "deadlock: no thread can run; this one waits for {waits_for}"),
-            Self::Timeout { instructions } => write!(f, "the limit of {instructions} executed instructions is reached"),
-            Self::BranchOutOfTable { index, entries } => write!(f, "index {index} is outside the branch table of {entries} entries"),
+            Self::Deadlock { waits_for } => write!(
+                f,
+                "deadlock: no thread can run; this one waits for {waits_for}"
+            ),
+            Self::Timeout { instructions } => write!(
+                f,
+                "the limit of {instructions} executed instructions is reached"
+            ),
+            Self::BranchOutOfTable { index, entries } => write!(
+                f,
+                "index {index} is outside the branch table of {entries} entries"
+            ),
             Self::Barrier(why) => f.write_str(why),
-            Self::StackOverflow { limit } => write!(f, "calls need more than the {limit} bytes of local memory that a thread has"),
+            Self::StackOverflow { limit } => write!(
+                f,
+                "calls need more than the {limit} bytes of local memory that a thread has"
+            ),
             Self::InvalidLaunch(why) => f.write_str(why),
         }
     }
@@ -145,7 +172,7 @@ pub struct Fault {
     /// The kernel that was launched.
     pub kernel: String,
     /// Where; nothing when no instruction was executed.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
 }
 
 impl fmt::Display for Fault {
@@ -156,7 +183,11 @@ impl fmt::Display for Fault {
                 write!(f, ", function `{}`", place.function)?;
             }
             let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
-            write!(f, ", line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})", place.line, place.instruction)?;
+            write!(
+                f,
+                ", line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+                place.line, place.instruction
+            )?;
         }
         write!(f, ": {}", self.kind)
     }

@@ -25,7 +25,16 @@ impl<'a> Launch<'a> {
     /// A launch without dynamic shared memory and module variables, in ascending order, with the default limits.
     #[must_use]
     pub const fn new(grid: [u32; 3], block: [u32; 3], params: &'a [u8]) -> Self {
-        Self { grid, block, dynamic_shared: 0, params, globals: &[], grid_id: 1, seed: 0, limits: Limits::DEFAULT }
+        Self {
+            grid,
+            block,
+            dynamic_shared: 0,
+            params,
+            globals: &[],
+            grid_id: 1,
+            seed: 0,
+            limits: Limits::DEFAULT,
+        }
     }
 }
 
@@ -40,7 +49,10 @@ pub struct Limits {
 
 impl Limits {
     /// No limit on instructions, 512 KiB of local memory for each thread.
-    pub const DEFAULT: Self = Self { instructions: u64::MAX, local_bytes: 512 << 10 };
+    pub const DEFAULT: Self = Self {
+        instructions: u64::MAX,
+        local_bytes: 512 << 10,
+    };
 }
 
 impl Default for Limits {

@@ -30,7 +30,11 @@ pub struct MemoryFault {
 
 impl fmt::Display for MemoryFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "address {:#x}, {} bytes: {}", self.address, self.size, self.why)
+        write!(
+            f,
+            "address {:#x}, {} bytes: {}",
+            self.address, self.size, self.why
+        )
     }
 }
 
@@ -61,7 +65,10 @@ impl Lanes<'_> {
     #[must_use]
     pub fn contiguous_base(&self) -> Option<u64> {
         let first = self.mask.trailing_zeros() as usize;
-        let base = self.addresses.get(first)?.wrapping_sub((first * self.size) as u64);
+        let base = self
+            .addresses
+            .get(first)?
+            .wrapping_sub((first * self.size) as u64);
         let mut apart = 0;
         for (lane, address) in self.addresses.iter().enumerate() {
             let active = u64::from(self.mask >> lane & 1).wrapping_neg();
@@ -99,7 +106,12 @@ pub trait Memory: Sync {
     ///
     /// # Errors
     /// The bytes are not all readable and writable.
-    fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<u64, MemoryFault>;
+    fn atomic(
+        &self,
+        address: u64,
+        size: usize,
+        update: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, MemoryFault>;
 
     /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`.
     ///
@@ -108,16 +120,22 @@ pub trait Memory: Sync {
     /// # Errors
     /// The fault of the lowest lane that has one.
     fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneFault> {
-        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes)) {
-            if let Some(piece) = into.get_mut(range.clone()) {
-                if self.load(base.wrapping_add(range.start as u64), piece).is_ok() {
-                    return Ok(());
-                }
-            }
+        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes))
+            && let Some(piece) = into.get_mut(range.clone())
+            && self
+                .load(base.wrapping_add(range.start as u64), piece)
+                .is_ok()
+        {
+            return Ok(());
         }
-        for (lane, piece) in into.chunks_exact_mut(lanes.size).take(WARP_SIZE).enumerate() {
+        for (lane, piece) in into
+            .chunks_exact_mut(lanes.size)
+            .take(WARP_SIZE)
+            .enumerate()
+        {
             if lanes.mask >> lane & 1 == 1 {
-                self.load(lanes.addresses[lane], piece).map_err(|fault| LaneFault { lane, fault })?;
+                self.load(lanes.addresses[lane], piece)
+                    .map_err(|fault| LaneFault { lane, fault })?;
             }
         }
         Ok(())
@@ -130,16 +148,18 @@ pub trait Memory: Sync {
     /// # Errors
     /// The fault of the lowest lane that has one; lower lanes have then written.
     fn store_lanes(&self, lanes: &Lanes<'_>, bytes: &[u8]) -> Result<(), LaneFault> {
-        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes)) {
-            if let Some(piece) = bytes.get(range.clone()) {
-                if self.store(base.wrapping_add(range.start as u64), piece).is_ok() {
-                    return Ok(());
-                }
-            }
+        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes))
+            && let Some(piece) = bytes.get(range.clone())
+            && self
+                .store(base.wrapping_add(range.start as u64), piece)
+                .is_ok()
+        {
+            return Ok(());
         }
         for (lane, piece) in bytes.chunks_exact(lanes.size).take(WARP_SIZE).enumerate() {
             if lanes.mask >> lane & 1 == 1 {
-                self.store(lanes.addresses[lane], piece).map_err(|fault| LaneFault { lane, fault })?;
+                self.store(lanes.addresses[lane], piece)
+                    .map_err(|fault| LaneFault { lane, fault })?;
             }
         }
         Ok(())
@@ -151,5 +171,6 @@ fn run_of_ones(lanes: &Lanes<'_>) -> Option<std::ops::Range<usize>> {
     let first = lanes.mask.trailing_zeros() as usize;
     let shifted = lanes.mask.checked_shr(first as u32)?;
     let count = shifted.trailing_ones() as usize;
-    (shifted.count_ones() as usize == count).then_some(first * lanes.size..(first + count) * lanes.size)
+    (shifted.count_ones() as usize == count)
+        .then_some(first * lanes.size..(first + count) * lanes.size)
 }

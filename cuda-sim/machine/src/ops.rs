@@ -1,5 +1,6 @@
 //! What the instructions compute, by family. Each family has one exact list of the forms that it implements.
 
+pub(crate) mod atomic;
 pub(crate) mod clock;
 pub(crate) mod compare;
 pub(crate) mod convert;
@@ -9,3 +10,4 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod numbers;
+pub(crate) mod warp;

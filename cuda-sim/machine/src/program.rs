@@ -133,19 +133,28 @@ impl Kernel {
         let mut offsets = vec![0; program.shared.len()];
         let mut placed = vec![false; program.shared.len()];
         let (mut end, mut align) = (0u32, 16u32);
-        let named = self.reachable.iter().flat_map(|&function| &program.codes[function].shared);
+        let named = self
+            .reachable
+            .iter()
+            .flat_map(|&function| &program.codes[function].shared);
         for &index in named.clone() {
             let variable = program.shared[index];
             if variable.dynamic {
                 align = align.max(variable.align);
             } else if !placed[index] {
                 placed[index] = true;
-                offsets[index] = end.checked_next_multiple_of(variable.align).unwrap_or(u32::MAX);
+                offsets[index] = end
+                    .checked_next_multiple_of(variable.align)
+                    .unwrap_or(u32::MAX);
                 end = offsets[index].saturating_add(variable.size);
             }
         }
         // All dynamic arrays start together, behind the static variables.
-        let start = if dynamic == 0 { end } else { end.checked_next_multiple_of(align).unwrap_or(u32::MAX) };
+        let start = if dynamic == 0 {
+            end
+        } else {
+            end.checked_next_multiple_of(align).unwrap_or(u32::MAX)
+        };
         for &index in named {
             if program.shared[index].dynamic {
                 offsets[index] = start;
@@ -189,4 +198,3 @@ impl Program {
         &self.globals
     }
 }
-

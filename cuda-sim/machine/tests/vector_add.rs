@@ -16,6 +16,11 @@ fn adds_what_lies_below_n_and_nothing_else() {
     let params = Params::default().u64(pa).u64(pb).u64(sum).u32(n);
     let statistics = launch(&program, "vector_add", 4, 256, &params, &arena).unwrap();
     assert_eq!(statistics.blocks, 4);
-    let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).chain([-1.0; 8]).collect();
+    let expected: Vec<f32> = a
+        .iter()
+        .zip(&b)
+        .map(|(a, b)| a + b)
+        .chain([-1.0; 8])
+        .collect();
     assert_eq!(arena.read_f32s(sum, n as usize + 8), expected);
 }

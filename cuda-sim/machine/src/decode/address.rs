@@ -24,7 +24,10 @@ impl<'a> Decoder<'_, 'a> {
     pub(super) fn register(&mut self, name: &'a str, bits: u32) -> Result<u32, Why> {
         match self.symbols.find(name, &mut self.code) {
             Some(Symbol::Register(register)) if register.bits == bits => Ok(register.row),
-            Some(Symbol::Register(register)) => Err(format!("`{name}` has {} bits where {bits} are needed", register.bits)),
+            Some(Symbol::Register(register)) => Err(format!(
+                "`{name}` has {} bits where {bits} are needed",
+                register.bits
+            )),
             Some(_) => Err(format!("`{name}` is not a register")),
             None => Err(format!("the name `{name}` is not known")),
         }
@@ -54,26 +57,52 @@ impl<'a> Decoder<'_, 'a> {
             }
             (Operand::Integer(value), Ty::Pred) => {
                 let row = self.symbols.always(&mut self.code);
-                if *value != 0 { Ok(row) } else { Err(String::from("a false constant predicate is not implemented")) }
+                if *value != 0 {
+                    Ok(row)
+                } else {
+                    Err(String::from(
+                        "a false constant predicate is not implemented",
+                    ))
+                }
             }
             (Operand::Integer(value), Ty::B16 | Ty::B32 | Ty::B64) => {
-                let kept = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-                Ok(self.symbols.constant(bits, Init::Value(*value as u64 & kept), &mut self.code))
+                let kept = if bits == 64 {
+                    u64::MAX
+                } else {
+                    (1 << bits) - 1
+                };
+                Ok(self
+                    .symbols
+                    .constant(bits, Init::Value(*value as u64 & kept), &mut self.code))
             }
             (Operand::Float32(value), Ty::F32 | Ty::B32) => {
-                Ok(self.symbols.constant(32, Init::Value(u64::from(*value)), &mut self.code))
+                Ok(self
+                    .symbols
+                    .constant(32, Init::Value(u64::from(*value)), &mut self.code))
             }
-            (Operand::Float64(value), Ty::F64 | Ty::B64) => Ok(self.symbols.constant(64, Init::Value(*value), &mut self.code)),
+            (Operand::Float64(value), Ty::F64 | Ty::B64) => {
+                Ok(self
+                    .symbols
+                    .constant(64, Init::Value(*value), &mut self.code))
+            }
             (Operand::Float64(value), Ty::F32) => {
                 let single = f64::from_bits(*value) as f32;
-                Ok(self.symbols.constant(32, Init::Value(u64::from(single.to_bits())), &mut self.code))
+                Ok(self.symbols.constant(
+                    32,
+                    Init::Value(u64::from(single.to_bits())),
+                    &mut self.code,
+                ))
             }
             (Operand::Offset(name, offset), Ty::B32 | Ty::B64) => {
                 let symbol = self.lookup(name)?;
-                let (init, _) = self.variable(symbol, *offset).ok_or_else(|| format!("`{name}` has no address"))?;
+                let (init, _) = self
+                    .variable(symbol, *offset)
+                    .ok_or_else(|| format!("`{name}` has no address"))?;
                 Ok(self.symbols.constant(bits, init, &mut self.code))
             }
-            _ => Err(String::from("an operand of this kind is not implemented here")),
+            _ => Err(String::from(
+                "an operand of this kind is not implemented here",
+            )),
         }
     }
 
@@ -82,7 +111,9 @@ impl<'a> Decoder<'_, 'a> {
             return match (symbol, ty) {
                 (Symbol::Register(_), _) => self.register(name, ty.bits()),
                 (_, Ty::B32 | Ty::B64) => {
-                    let (init, _) = self.variable(symbol, 0).ok_or_else(|| format!("`{name}` has no address"))?;
+                    let (init, _) = self
+                        .variable(symbol, 0)
+                        .ok_or_else(|| format!("`{name}` has no address"))?;
                     Ok(self.symbols.constant(ty.bits(), init, &mut self.code))
                 }
                 _ => Err(format!("the address of `{name}` does not fit this operand")),
@@ -95,10 +126,13 @@ impl<'a> Decoder<'_, 'a> {
             return Ok(row);
         }
         match (special(name), ty) {
-            (Some((bits, special)), Ty::B32 | Ty::B64) if bits == ty.bits() => {
-                Ok(self.symbols.constant(bits, Init::Special(special), &mut self.code))
-            }
-            (Some((bits, _)), _) => Err(format!("`{name}` has {bits} bits where {} are needed", ty.bits())),
+            (Some((bits, special)), Ty::B32 | Ty::B64) if bits == ty.bits() => Ok(self
+                .symbols
+                .constant(bits, Init::Special(special), &mut self.code)),
+            (Some((bits, _)), _) => Err(format!(
+                "`{name}` has {bits} bits where {} are needed",
+                ty.bits()
+            )),
             (None, _) => Err(format!("the name `{name}` is not known")),
         }
     }
@@ -115,9 +149,16 @@ impl<'a> Decoder<'_, 'a> {
             _ => return Ok(None),
         };
         if bits != ty.bits() {
-            return Err(format!("`{name}` has {bits} bits where {} are needed", ty.bits()));
+            return Err(format!(
+                "`{name}` has {bits} bits where {} are needed",
+                ty.bits()
+            ));
         }
-        let mut instr = self.instr(Op::Access(if bits == 64 { clock::read_double } else { clock::read_word }));
+        let mut instr = self.instr(Op::Access(if bits == 64 {
+            clock::read_double
+        } else {
+            clock::read_word
+        }));
         instr.imm = shift;
         instr.target = timer;
         instr.dst[0] = super::symbols::new_row(bits, &mut self.code);
@@ -133,22 +174,33 @@ impl<'a> Decoder<'_, 'a> {
         if let Some(&index) = self.names.globals.get(name) {
             return Some(Symbol::Global(index));
         }
-        self.names.shared.get(name).map(|&index| Symbol::Shared(index))
+        self.names
+            .shared
+            .get(name)
+            .map(|&index| Symbol::Shared(index))
     }
 
     fn lookup(&mut self, name: &'a str) -> Result<Symbol, Why> {
-        self.find(name).ok_or_else(|| format!("the name `{name}` is not known"))
+        self.find(name)
+            .ok_or_else(|| format!("the name `{name}` is not known"))
     }
 
     /// The address of a variable, within its own space.
     pub(super) fn variable(&mut self, symbol: Symbol, offset: i64) -> Option<(Init, Space)> {
         Some(match symbol {
             Symbol::Register(_) => return None,
-            Symbol::KernelParam(start, _) => (Init::Value(u64::from(start).wrapping_add_signed(offset)), Space::Param),
-            Symbol::CallParam(start, _) => {
-                (Init::Value((CALL_PARAMS + u64::from(start)).wrapping_add_signed(offset)), Space::Param)
-            }
-            Symbol::Local(start) => (Init::Local(i64::from(start).wrapping_add(offset)), Space::Local),
+            Symbol::KernelParam(start, _) => (
+                Init::Value(u64::from(start).wrapping_add_signed(offset)),
+                Space::Param,
+            ),
+            Symbol::CallParam(start, _) => (
+                Init::Value((CALL_PARAMS + u64::from(start)).wrapping_add_signed(offset)),
+                Space::Param,
+            ),
+            Symbol::Local(start) => (
+                Init::Local(i64::from(start).wrapping_add(offset)),
+                Space::Local,
+            ),
             Symbol::Shared(index) => {
                 if !self.code.shared.contains(&index) {
                     self.code.shared.push(index);
@@ -166,20 +218,34 @@ impl<'a> Decoder<'_, 'a> {
         };
         let Some(name) = base else {
             let row = self.symbols.constant(64, Init::Value(0), &mut self.code);
-            return Ok(Address { row, narrow: false, offset: *offset });
+            return Ok(Address {
+                row,
+                narrow: false,
+                offset: *offset,
+            });
         };
         match self.lookup(name)? {
-            Symbol::Register(register) if matches!(register.bits, 32 | 64) => {
-                Ok(Address { row: register.row, narrow: register.bits == 32, offset: *offset })
-            }
+            Symbol::Register(register) if matches!(register.bits, 32 | 64) => Ok(Address {
+                row: register.row,
+                narrow: register.bits == 32,
+                offset: *offset,
+            }),
             Symbol::Register(_) => Err(format!("`{name}` cannot hold an address")),
             symbol => {
-                let (init, home) = self.variable(symbol, 0).ok_or_else(|| format!("`{name}` has no address"))?;
+                let (init, home) = self
+                    .variable(symbol, 0)
+                    .ok_or_else(|| format!("`{name}` has no address"))?;
                 // Without a space, a variable of any space can be named; only those that lie in global memory have that address there.
                 if home != space && !(space == Space::Generic && home == Space::Global) {
-                    return Err(format!("`{name}` does not lie in the space that the instruction names"));
+                    return Err(format!(
+                        "`{name}` does not lie in the space that the instruction names"
+                    ));
                 }
-                Ok(Address { row: self.symbols.constant(64, init, &mut self.code), narrow: false, offset: *offset })
+                Ok(Address {
+                    row: self.symbols.constant(64, init, &mut self.code),
+                    narrow: false,
+                    offset: *offset,
+                })
             }
         }
     }

@@ -8,7 +8,11 @@ use crate::ops::map::Ty;
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
-    pub(super) fn control(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+    pub(super) fn control(
+        &mut self,
+        mnemonic: &[&'a str],
+        operands: &[Operand<'a>],
+    ) -> Result<bool, Why> {
         match (mnemonic, operands) {
             (["bra"] | ["bra", "uni"], [Operand::Name(label)]) => {
                 let place = Pending::Instruction(self.code.instructions.len(), label, self.block);
@@ -19,12 +23,28 @@ impl<'a> Decoder<'_, 'a> {
                 let mut instr = self.instr(Op::BranchIndexed);
                 instr.src[0] = self.source(index, Ty::B32)?;
                 let table = self.targets.get(table).copied();
-                instr.target = table.ok_or_else(|| String::from("its branch table is not known"))? as u32;
+                instr.target =
+                    table.ok_or_else(|| String::from("its branch table is not known"))? as u32;
                 self.push(instr);
             }
             (["ret"] | ["ret", "uni"], []) => self.push(self.instr(Op::Return)),
             (["exit"], []) => self.push(self.instr(Op::Exit)),
             (["trap"], []) => self.push(self.instr(Op::Trap)),
+            (["call"] | ["call", "uni"], _) => self.call(operands)?,
+            // Everything is ordered already: lanes run one after the other, and what they store is seen at once.
+            (["membar", "cta" | "gl" | "sys"], []) => {}
+            (["fence", "cta" | "cluster" | "gpu" | "sys"], []) => {}
+            (
+                [
+                    "fence",
+                    "sc" | "acq_rel" | "acquire" | "release",
+                    "cta" | "cluster" | "gpu" | "sys",
+                ],
+                [],
+            ) => {}
+            (["nanosleep", "u32"], [_]) => {}
+            (["prefetchu", "L1"] | ["prefetch", "L1" | "L2"], [_]) => {}
+            (["prefetch", "global" | "local", "L1" | "L2"], [_]) => {}
             _ => return self.barrier(mnemonic, operands),
         }
         Ok(true)
@@ -43,8 +63,41 @@ impl<'a> Decoder<'_, 'a> {
         match rest {
             ["sync"] | ["sync", "aligned"] => self.plain_barrier(Op::BarrierSync, operands),
             ["arrive"] | ["arrive", "aligned"] => self.plain_barrier(Op::BarrierArrive, operands),
+            ["red", "popc", "u32"] | ["red", "popc", "aligned", "u32"] => {
+                self.reduction(0, operands)
+            }
+            ["red", "and", "pred"] | ["red", "and", "aligned", "pred"] => {
+                self.reduction(1, operands)
+            }
+            ["red", "or", "pred"] | ["red", "or", "aligned", "pred"] => self.reduction(2, operands),
             _ => Ok(false),
         }
+    }
+
+    /// `bar.red`: arrives, waits, and then reads what the barrier has counted.
+    fn reduction(&mut self, which: i64, operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let (destination, number, threads, predicate) = match operands {
+            [destination, number, predicate] => (destination, number, None, predicate),
+            [destination, number, threads, predicate] => {
+                (destination, number, Some(threads), predicate)
+            }
+            _ => return Ok(false),
+        };
+        let mut arrive = self.instr(Op::BarrierReduce);
+        arrive.src[0] = self.source(number, Ty::B32)?;
+        if let Some(threads) = threads {
+            arrive.src[1] = self.source(threads, Ty::B32)?;
+            arrive.imm = 1;
+        }
+        arrive.src[2] = self.source(predicate, Ty::Pred)?;
+        self.push(arrive);
+        let mut collect = self.instr(Op::Access(crate::ops::warp::barrier_result));
+        collect.src[0] = arrive.src[0];
+        collect.imm = which;
+        collect.dst[0] =
+            self.destination(destination, if which == 0 { Ty::B32 } else { Ty::Pred })?;
+        self.push(collect);
+        Ok(true)
     }
 
     fn plain_barrier(&mut self, op: Op, operands: &[Operand<'a>]) -> Result<bool, Why> {

@@ -11,7 +11,11 @@ use crate::ops::{compare, convert, float, integer, moves};
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
-    pub(super) fn data(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+    pub(super) fn data(
+        &mut self,
+        mnemonic: &[&'a str],
+        operands: &[Operand<'a>],
+    ) -> Result<bool, Why> {
         match mnemonic {
             ["setp", ..] => self.setp(mnemonic, operands),
             ["set", ..] => self.set(mnemonic, operands),
@@ -19,7 +23,10 @@ impl<'a> Decoder<'_, 'a> {
             ["cvta", ..] => self.cvta(mnemonic, operands),
             ["cvt", ..] => self.cvt(mnemonic, operands),
             ["lop3", "b32"] => self.lop3(operands),
-            _ => match integer::lookup(mnemonic).or_else(|| float::lookup(mnemonic)).or_else(|| compare::lookup(mnemonic)) {
+            _ => match integer::lookup(mnemonic)
+                .or_else(|| float::lookup(mnemonic))
+                .or_else(|| compare::lookup(mnemonic))
+            {
                 Some(entry) => self.entry(&entry, operands).map(|()| true),
                 None => Ok(false),
             },
@@ -27,8 +34,15 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn entry(&mut self, entry: &Entry, operands: &[Operand<'a>]) -> Result<(), Why> {
-        let Some((destination, sources)) = operands.split_first().filter(|(_, sources)| sources.len() == entry.src.len()) else {
-            return Err(format!("{} operands where {} are needed", operands.len(), entry.src.len() + 1));
+        let Some((destination, sources)) = operands
+            .split_first()
+            .filter(|(_, sources)| sources.len() == entry.src.len())
+        else {
+            return Err(format!(
+                "{} operands where {} are needed",
+                operands.len(),
+                entry.src.len() + 1
+            ));
         };
         let mut instr = self.instr(Op::Alu(entry.run));
         for ((row, operand), &ty) in instr.src.iter_mut().zip(sources).zip(entry.src) {
@@ -56,10 +70,19 @@ impl<'a> Decoder<'_, 'a> {
         Some((comparison(operator, flushes, ty)?, combine))
     }
 
-    fn compared(&mut self, instr: &mut Instr, ty: Ty, combine: Combine, sources: &[Operand<'a>]) -> Result<(), Why> {
+    fn compared(
+        &mut self,
+        instr: &mut Instr,
+        ty: Ty,
+        combine: Combine,
+        sources: &[Operand<'a>],
+    ) -> Result<(), Why> {
         let needed = if combine == Combine::Nothing { 2 } else { 3 };
         if sources.len() != needed {
-            return Err(format!("{} source operands where {needed} are needed", sources.len()));
+            return Err(format!(
+                "{} source operands where {needed} are needed",
+                sources.len()
+            ));
         }
         instr.src[0] = self.source(&sources[0], ty)?;
         instr.src[1] = self.source(&sources[1], ty)?;
@@ -83,22 +106,34 @@ impl<'a> Decoder<'_, 'a> {
             Operand::Pair(first, second) => (*first, *second),
             _ => return Err(String::from("the destination is not a predicate")),
         };
-        instr.dst[0] = if first == "_" { NONE } else { self.register(first, 1)? };
-        instr.dst[1] = if second == "_" { NONE } else { self.register(second, 1)? };
+        instr.dst[0] = if first == "_" {
+            NONE
+        } else {
+            self.register(first, 1)?
+        };
+        instr.dst[1] = if second == "_" {
+            NONE
+        } else {
+            self.register(second, 1)?
+        };
         self.push(instr);
         Ok(true)
     }
 
     /// `set.CmpOp{.BoolOp}{.ftz}.dtype.stype`
     fn set(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let [_, parts @ .., dtype, stype] = mnemonic else { return Ok(false) };
+        let [_, parts @ .., dtype, stype] = mnemonic else {
+            return Ok(false);
+        };
         let set = match *dtype {
             "u32" | "s32" => u32::MAX,
             "f32" => 1f32.to_bits(),
             _ => return Ok(false),
         };
         let parts: Vec<&str> = parts.iter().copied().chain([*stype]).collect();
-        let (Some((comparison, combine)), Some((destination, sources))) = (self.comparison(&parts), operands.split_first()) else {
+        let (Some((comparison, combine)), Some((destination, sources))) =
+            (self.comparison(&parts), operands.split_first())
+        else {
             return Ok(false);
         };
         let mut instr = self.instr(Op::SetWord(comparison.test, combine));
@@ -150,11 +185,20 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// `mov.b64 d, {a, b}`, as one instruction for each part.
-    fn pack(&mut self, ty: Ty, destination: &Operand<'a>, parts: &[Operand<'a>]) -> Result<(), Why> {
+    fn pack(
+        &mut self,
+        ty: Ty,
+        destination: &Operand<'a>,
+        parts: &[Operand<'a>],
+    ) -> Result<(), Why> {
         let part = Self::part_type(ty, parts.len())?;
         // The destination may be among the parts, so the value grows in a row of its own.
         let row = new_row(ty.bits(), &mut self.code);
-        let run = if ty.bits() == 64 { moves::place_in_double } else { moves::place_in_word };
+        let run = if ty.bits() == 64 {
+            moves::place_in_double
+        } else {
+            moves::place_in_word
+        };
         for (index, operand) in parts.iter().enumerate() {
             let mut instr = self.instr(Op::Alu(run));
             instr.src[0] = self.source(operand, part)?;
@@ -162,7 +206,11 @@ impl<'a> Decoder<'_, 'a> {
             instr.imm = index as i64 * i64::from(part.bits());
             self.push(instr);
         }
-        let mut instr = self.instr(Op::Alu(if ty.bits() == 64 { moves::double } else { moves::word }));
+        let mut instr = self.instr(Op::Alu(if ty.bits() == 64 {
+            moves::double
+        } else {
+            moves::word
+        }));
         instr.src[0] = row;
         instr.dst[0] = self.destination(destination, ty)?;
         self.push(instr);
@@ -173,11 +221,19 @@ impl<'a> Decoder<'_, 'a> {
     fn unpack(&mut self, ty: Ty, parts: &[Operand<'a>], source: &Operand<'a>) -> Result<(), Why> {
         let part = Self::part_type(ty, parts.len())?;
         let whole = new_row(ty.bits(), &mut self.code);
-        let mut instr = self.instr(Op::Alu(if ty.bits() == 64 { moves::double } else { moves::word }));
+        let mut instr = self.instr(Op::Alu(if ty.bits() == 64 {
+            moves::double
+        } else {
+            moves::word
+        }));
         instr.src[0] = self.source(source, ty)?;
         instr.dst[0] = whole;
         self.push(instr);
-        let run = if ty.bits() == 64 { moves::take_from_double } else { moves::take_from_word };
+        let run = if ty.bits() == 64 {
+            moves::take_from_double
+        } else {
+            moves::take_from_word
+        };
         for (index, operand) in parts.iter().enumerate() {
             if matches!(operand, Operand::Sink) {
                 continue;
@@ -195,9 +251,16 @@ impl<'a> Decoder<'_, 'a> {
 
     /// `lop3.b32 d, a, b, c, table`
     fn lop3(&mut self, operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let [destination, a, b, c, Operand::Integer(table)] = operands else { return Ok(false) };
+        let [destination, a, b, c, Operand::Integer(table)] = operands else {
+            return Ok(false);
+        };
         let mut instr = self.instr(Op::Alu(moves::lop3));
-        instr.src = [self.source(a, Ty::B32)?, self.source(b, Ty::B32)?, self.source(c, Ty::B32)?, 0];
+        instr.src = [
+            self.source(a, Ty::B32)?,
+            self.source(b, Ty::B32)?,
+            self.source(c, Ty::B32)?,
+            0,
+        ];
         instr.imm = *table & 0xff;
         instr.dst[0] = self.destination(destination, Ty::B32)?;
         self.push(instr);
@@ -219,10 +282,16 @@ impl<'a> Decoder<'_, 'a> {
             "param" => crate::PARAM_WINDOW,
             _ => return Ok(false),
         };
-        let [destination, source] = operands else { return Ok(false) };
+        let [destination, source] = operands else {
+            return Ok(false);
+        };
         let mut instr = self.instr(Op::Alu(moves::add_constant));
         instr.src[0] = self.source(source, Ty::B64)?;
-        instr.imm = if to { (window as i64).wrapping_neg() } else { window as i64 };
+        instr.imm = if to {
+            (window as i64).wrapping_neg()
+        } else {
+            window as i64
+        };
         instr.dst[0] = self.destination(destination, Ty::B64)?;
         self.push(instr);
         Ok(true)
@@ -230,7 +299,9 @@ impl<'a> Decoder<'_, 'a> {
 
     /// Conversions; their registers may be wider than their types.
     fn cvt(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let ([destination, source], Some(form)) = (operands, convert::lookup(mnemonic)) else { return Ok(false) };
+        let ([destination, source], Some(form)) = (operands, convert::lookup(mnemonic)) else {
+            return Ok(false);
+        };
         let (source, source_bits) = match source {
             Operand::Name(name) => match self.find(name) {
                 Some(Symbol::Register(register)) => (register.row, register.bits),
@@ -257,7 +328,8 @@ impl<'a> Decoder<'_, 'a> {
             return Err(format!("`{name}` is not a register"));
         };
         let operation = convert::operation(&form, source_bits, register.bits);
-        let (run, imm) = operation.ok_or_else(|| String::from("the widths of the registers do not fit the conversion"))?;
+        let (run, imm) = operation
+            .ok_or_else(|| String::from("the widths of the registers do not fit the conversion"))?;
         let mut instr = self.instr(Op::Alu(run));
         instr.src[0] = source;
         instr.dst[0] = register.row;

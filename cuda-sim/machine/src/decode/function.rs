@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, Variable};
 
-use super::symbols::{Register, Symbol, Symbols, register_bits};
+use super::call::{Formals, Place};
+use super::symbols::{Symbol, Symbols};
 use super::{Names, shared_variable};
 use crate::Unsupported;
 use crate::code::{Code, Instr, NONE, Op, Source};
@@ -38,7 +39,7 @@ pub(super) struct Decoder<'m, 'a> {
     pub(super) pending: Vec<(Pending<'a>, u32)>,
     /// Branch tables by label: `.branchtargets`.
     pub(super) targets: HashMap<&'a str, usize>,
-    /// Registers that device functions take and return.
+    /// Index of the statement that is decoded.
     pub(super) source: u32,
 }
 
@@ -51,7 +52,10 @@ pub(super) fn decode<'a>(
     let mut decoder = Decoder {
         names,
         function,
-        code: Code { name: function.name.to_owned(), ..Code::default() },
+        code: Code {
+            name: function.name.to_owned(),
+            ..Code::default()
+        },
         symbols: Symbols::new(),
         shared,
         labels: HashMap::new(),
@@ -77,32 +81,46 @@ impl<'a> Decoder<'_, 'a> {
         let name = self.function.name;
         let signature = format!(".func {name}");
         let Some(body) = &self.function.body else {
-            return Err(report(name, line, &signature, String::from("the function is declared here and defined nowhere")));
+            return Err(report(
+                name,
+                line,
+                &signature,
+                String::from("the function is declared here and defined nowhere"),
+            ));
         };
-        self.declare_params().map_err(|why| report(name, line, &signature, why))?;
+        self.declare_params()
+            .map_err(|why| report(name, line, &signature, why))?;
         let mut last_label = None;
         for statement in body {
             match statement {
                 Statement::Instruction(instruction) => {
                     let (line, text) = (instruction.position.line, instruction.text);
-                    self.instruction(instruction).map_err(|why| report(name, line, text, why))?;
+                    self.instruction(instruction)
+                        .map_err(|why| report(name, line, text, why))?;
                 }
                 Statement::Label(label, _) => {
-                    self.labels.insert((self.block, label), self.code.instructions.len() as u32);
+                    self.labels
+                        .insert((self.block, label), self.code.instructions.len() as u32);
                     last_label = Some(*label);
                 }
                 Statement::Variable(variable) => {
                     let declared = self.declare(variable);
-                    declared.map_err(|why| report(name, variable.position.line, variable.name, why))?;
+                    declared
+                        .map_err(|why| report(name, variable.position.line, variable.name, why))?;
                 }
                 Statement::Directive(directive) if directive.name == ".branchtargets" => {
                     let label = last_label.unwrap_or("");
-                    let table = directive.arguments.iter().enumerate().map(|(index, argument)| {
-                        let target = argument.name().unwrap_or("");
-                        let place = Pending::Table(self.code.tables.len(), index, target, self.block);
-                        self.pending.push((place, directive.position.line));
-                        u32::MAX
-                    });
+                    let table = directive
+                        .arguments
+                        .iter()
+                        .enumerate()
+                        .map(|(index, argument)| {
+                            let target = argument.name().unwrap_or("");
+                            let place =
+                                Pending::Table(self.code.tables.len(), index, target, self.block);
+                            self.pending.push((place, directive.position.line));
+                            u32::MAX
+                        });
                     let table = table.collect();
                     self.targets.insert(label, self.code.tables.len());
                     self.code.tables.push(table);
@@ -122,12 +140,19 @@ impl<'a> Decoder<'_, 'a> {
         }
         // Whoever runs off the end returns.
         self.source = self.new_source(line, "the end of the function");
-        self.code.instructions.push(Instr::new(Op::Return, self.source));
-        self.resolve_labels().map_err(|(line, label)| report(name, line, label, format!("there is no label `{label}`")))
+        self.code
+            .instructions
+            .push(Instr::new(Op::Return, self.source));
+        self.resolve_labels().map_err(|(line, label)| {
+            report(name, line, label, format!("there is no label `{label}`"))
+        })
     }
 
     fn new_source(&mut self, line: u32, text: &str) -> u32 {
-        self.code.sources.push(Source { line, text: text.to_owned() });
+        self.code.sources.push(Source {
+            line,
+            text: text.to_owned(),
+        });
         self.code.sources.len() as u32 - 1
     }
 
@@ -139,32 +164,36 @@ impl<'a> Decoder<'_, 'a> {
                 if param.offset.saturating_add(param.size) as u64 >= CALL_PARAMS {
                     return Err(format!("the parameters take more than {CALL_PARAMS} bytes"));
                 }
-                self.symbols.insert(param.name, Symbol::KernelParam(param.offset as u32, param.size as u32));
+                self.symbols.insert(
+                    param.name,
+                    Symbol::KernelParam(param.offset as u32, param.size as u32),
+                );
             }
             return Ok(());
         }
-        for param in function.returns.iter().chain(&function.params) {
-            if param.space == Space::Register {
-                let bits = register_bits(param.ty).ok_or_else(|| format!("a parameter of type {} is not implemented", param.ty))?;
-                let row = super::symbols::new_row(bits, &mut self.code);
-                self.symbols.insert(param.name, Symbol::Register(Register { bits, row }));
-            } else {
-                let offset = self.call_param(param.size, param.align)?;
-                self.symbols.insert(param.name, Symbol::CallParam(offset, param.size as u32));
-            }
+        let formals = Formals::of(function)?;
+        for (param, place) in function
+            .returns
+            .iter()
+            .chain(&function.params)
+            .zip(formals.all())
+        {
+            let symbol = match *place {
+                Place::Bytes(offset, size) => Symbol::CallParam(offset, size),
+                Place::Row(register) => Symbol::Register(register),
+            };
+            self.symbols.insert(param.name, symbol);
         }
+        self.code.param_bytes = formals.bytes;
+        self.code.rows = formals.rows;
         Ok(())
     }
 
     /// Room in the parameter memory of the call.
     fn call_param(&mut self, size: usize, align: usize) -> Result<u32, Why> {
-        let offset = (self.code.param_bytes as usize).checked_next_multiple_of(align.max(1));
-        let end = offset.and_then(|offset| offset.checked_add(size)).filter(|&end| end < 1 << 20);
-        let (Some(offset), Some(end)) = (offset, end) else {
-            return Err(String::from("the parameters of calls take more than 1 MiB"));
-        };
-        self.code.param_bytes = end.next_multiple_of(16) as u32;
-        Ok(offset as u32)
+        let (offset, end) = super::call::place(self.code.param_bytes, size, align)?;
+        self.code.param_bytes = end;
+        Ok(offset)
     }
 
     fn declare(&mut self, variable: &Variable<'a>) -> Result<(), Why> {
@@ -172,8 +201,15 @@ impl<'a> Decoder<'_, 'a> {
         match variable.space {
             Space::Register => self.symbols.declare_registers(variable, &mut self.code),
             Space::Local => {
-                let size = variable.size().filter(|&size| size < 1 << 30).ok_or_else(too_large)? as u32;
-                let offset = self.code.local_bytes.checked_next_multiple_of(variable.align() as u32).ok_or_else(too_large)?;
+                let size = variable
+                    .size()
+                    .filter(|&size| size < 1 << 30)
+                    .ok_or_else(too_large)? as u32;
+                let offset = self
+                    .code
+                    .local_bytes
+                    .checked_next_multiple_of(variable.align() as u32)
+                    .ok_or_else(too_large)?;
                 self.code.local_bytes = offset.checked_add(size).ok_or_else(too_large)?;
                 self.symbols.insert(variable.name, Symbol::Local(offset));
                 Ok(())
@@ -181,7 +217,8 @@ impl<'a> Decoder<'_, 'a> {
             Space::Param => {
                 let size = variable.size().ok_or_else(too_large)?;
                 let offset = self.call_param(size, variable.align())?;
-                self.symbols.insert(variable.name, Symbol::CallParam(offset, size as u32));
+                self.symbols
+                    .insert(variable.name, Symbol::CallParam(offset, size as u32));
                 Ok(())
             }
             Space::Shared => {
@@ -190,9 +227,9 @@ impl<'a> Decoder<'_, 'a> {
                 self.symbols.insert(variable.name, Symbol::Shared(index));
                 Ok(())
             }
-            Space::Global | Space::Const | Space::Texture | Space::SpecialRegister => {
-                Err(String::from("a variable of this space inside a function is not implemented"))
-            }
+            Space::Global | Space::Const | Space::Texture | Space::SpecialRegister => Err(
+                String::from("a variable of this space inside a function is not implemented"),
+            ),
         }
     }
 
@@ -212,8 +249,17 @@ impl<'a> Decoder<'_, 'a> {
 
     /// Decodes an instruction without its guard.
     fn operation(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<(), Why> {
-        let known = self.data(mnemonic, operands)? || self.memory(mnemonic, operands)? || self.control(mnemonic, operands)?;
-        if known { Ok(()) } else { Err(String::from("this form of the instruction is not implemented")) }
+        let known = self.data(mnemonic, operands)?
+            || self.memory(mnemonic, operands)?
+            || self.control(mnemonic, operands)?
+            || self.warp(mnemonic, operands)?;
+        if known {
+            Ok(())
+        } else {
+            Err(String::from(
+                "this form of the instruction is not implemented",
+            ))
+        }
     }
 
     pub(super) fn push(&mut self, instr: Instr) {
@@ -240,14 +286,21 @@ impl<'a> Decoder<'_, 'a> {
         for (pending, line) in std::mem::take(&mut self.pending) {
             match pending {
                 Pending::Instruction(index, label, block) => {
-                    self.code.instructions[index].target = self.find_label(block, label).ok_or((line, label))?;
+                    self.code.instructions[index].target =
+                        self.find_label(block, label).ok_or((line, label))?;
                 }
                 Pending::Table(table, entry, label, block) => {
-                    self.code.tables[table][entry] = self.find_label(block, label).ok_or((line, label))?;
+                    self.code.tables[table][entry] =
+                        self.find_label(block, label).ok_or((line, label))?;
                 }
             }
         }
-        debug_assert!(self.code.instructions.iter().all(|instr| !matches!(instr.op, Op::Branch) || instr.target != NONE));
+        debug_assert!(
+            self.code
+                .instructions
+                .iter()
+                .all(|instr| !matches!(instr.op, Op::Branch) || instr.target != NONE)
+        );
         Ok(())
     }
 }

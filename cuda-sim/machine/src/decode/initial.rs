@@ -8,13 +8,19 @@ use crate::{Global, Relocation};
 /// Writes the initial bytes of a variable and notes the addresses in it.
 pub(super) fn fill(global: &mut Global, variable: &Variable<'_>, names: &Names<'_, '_>) {
     global.bytes = vec![0; global.size];
-    let Some(initial) = &variable.initial else { return };
+    let Some(initial) = &variable.initial else {
+        return;
+    };
     let element = variable.ty.size();
     // Bytes of one element of each level of braces: the whole, its rows, their rows …, single elements.
     let mut sizes = vec![global.size];
     for &extent in &variable.extents {
         let inner = sizes.last().copied().unwrap_or(0);
-        let extent = if extent == 0 { inner / variable.element_size().max(1) } else { extent as usize };
+        let extent = if extent == 0 {
+            inner / variable.element_size().max(1)
+        } else {
+            extent as usize
+        };
         sizes.push(inner.checked_div(extent).unwrap_or(0));
     }
     let (mut at, mut starts) = (0usize, Vec::new());
@@ -28,12 +34,33 @@ pub(super) fn fill(global: &mut Global, variable: &Variable<'_>, names: &Names<'
                 at = at.max(start.saturating_add(whole));
             }
             Initial::Integer(value) => at = put(global, at, value.to_le_bytes(), element),
-            Initial::Float32(bits) => at = put(global, at, float(f64::from(f32::from_bits(*bits)), variable.ty), element),
-            Initial::Float64(bits) => at = put(global, at, float(f64::from_bits(*bits), variable.ty), element),
-            Initial::Address { name, offset, mask, .. } => {
+            Initial::Float32(bits) => {
+                at = put(
+                    global,
+                    at,
+                    float(f64::from(f32::from_bits(*bits)), variable.ty),
+                    element,
+                )
+            }
+            Initial::Float64(bits) => {
+                at = put(
+                    global,
+                    at,
+                    float(f64::from_bits(*bits), variable.ty),
+                    element,
+                )
+            }
+            Initial::Address {
+                name, offset, mask, ..
+            } => {
                 // Masked bytes of addresses stay zero only when nobody can know them: see `unknown_initialiser`.
                 if let (Some(&target), None) = (names.globals.get(name), mask) {
-                    global.relocations.push(Relocation { offset: at, size: element, target, addend: *offset });
+                    global.relocations.push(Relocation {
+                        offset: at,
+                        size: element,
+                        target,
+                        addend: *offset,
+                    });
                 }
                 at = at.saturating_add(element);
             }

@@ -11,15 +11,37 @@ use crate::ops::moves;
 
 /// Modifiers that say how strongly an access is ordered or cached. The machine executes the lanes of a launch one after the other, which
 /// is at least as strong as any of them.
-fn is_hint(modifier: &str) -> bool {
+pub(super) fn is_hint(modifier: &str) -> bool {
     matches!(
         modifier,
-        "volatile" | "relaxed" | "acquire" | "release" | "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "cg" | "cs" | "lu"
-            | "cv" | "wb" | "wt" | "nc" | "mmio"
+        "volatile"
+            | "relaxed"
+            | "acquire"
+            | "release"
+            | "weak"
+            | "cta"
+            | "cluster"
+            | "gpu"
+            | "sys"
+            | "ca"
+            | "cg"
+            | "cs"
+            | "lu"
+            | "cv"
+            | "wb"
+            | "wt"
+            | "nc"
+            | "mmio"
     ) || modifier.strip_prefix("L1::").is_some_and(|rest| {
-        matches!(rest, "evict_normal" | "evict_unchanged" | "evict_first" | "evict_last" | "no_allocate")
+        matches!(
+            rest,
+            "evict_normal" | "evict_unchanged" | "evict_first" | "evict_last" | "no_allocate"
+        )
     }) || modifier.strip_prefix("L2::").is_some_and(|rest| {
-        matches!(rest, "64B" | "128B" | "256B" | "evict_normal" | "evict_first" | "evict_last")
+        matches!(
+            rest,
+            "64B" | "128B" | "256B" | "evict_normal" | "evict_first" | "evict_last"
+        )
     })
 }
 
@@ -53,12 +75,20 @@ fn form(modifiers: &[&str]) -> Option<Form> {
         }
     }
     let count = count.unwrap_or(1);
-    (count * element.bytes <= 32).then_some(Form { space: space.unwrap_or(Space::Generic), element, count })
+    (count * element.bytes <= 32).then_some(Form {
+        space: space.unwrap_or(Space::Generic),
+        element,
+        count,
+    })
 }
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
-    pub(super) fn memory(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+    pub(super) fn memory(
+        &mut self,
+        mnemonic: &[&'a str],
+        operands: &[Operand<'a>],
+    ) -> Result<bool, Why> {
         match (mnemonic, operands) {
             (["ld", rest @ ..], [destination, address]) => match form(rest) {
                 Some(form) => self.load(&form, destination, address).map(|()| true),
@@ -74,17 +104,29 @@ impl<'a> Decoder<'_, 'a> {
                 Some(form) => self.store(&form, address, source).map(|()| true),
                 None => Ok(false),
             },
-            _ => Ok(false),
+            _ => self.atomic(mnemonic, operands),
         }
     }
 
     /// The row and width of the register that receives or gives an element; it may be wider than the element.
-    fn element_register(&mut self, operand: &Operand<'a>, element: Element) -> Result<(u32, u32), Why> {
+    fn element_register(
+        &mut self,
+        operand: &Operand<'a>,
+        element: Element,
+    ) -> Result<(u32, u32), Why> {
         match operand {
             Operand::Name(name) => match self.find(name) {
                 Some(Symbol::Register(register)) => {
-                    let fits = if element.float { register.bits == element.bits() } else { register.bits >= element.bits() };
-                    if fits { Ok((register.row, register.bits)) } else { Err(format!("`{name}` has {} bits", register.bits)) }
+                    let fits = if element.float {
+                        register.bits == element.bits()
+                    } else {
+                        register.bits >= element.bits()
+                    };
+                    if fits {
+                        Ok((register.row, register.bits))
+                    } else {
+                        Err(format!("`{name}` has {} bits", register.bits))
+                    }
                 }
                 _ => Err(format!("`{name}` is not a register")),
             },
@@ -96,7 +138,12 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    fn load(&mut self, form: &Form, destination: &Operand<'a>, address: &Operand<'a>) -> Result<(), Why> {
+    fn load(
+        &mut self,
+        form: &Form,
+        destination: &Operand<'a>,
+        address: &Operand<'a>,
+    ) -> Result<(), Why> {
         if self.load_kernel_parameter(form, destination, address)? {
             return Ok(());
         }
@@ -106,7 +153,11 @@ impl<'a> Decoder<'_, 'a> {
             single => std::slice::from_ref(single),
         };
         if parts.len() != form.count {
-            return Err(format!("{} destinations where {} are needed", parts.len(), form.count));
+            return Err(format!(
+                "{} destinations where {} are needed",
+                parts.len(),
+                form.count
+            ));
         }
         let mut rows = Vec::with_capacity(parts.len());
         let mut widest = 0;
@@ -118,7 +169,8 @@ impl<'a> Decoder<'_, 'a> {
             widest = bits;
             rows.push(row);
         }
-        let run = memory::load(form.element, widest, form.count).ok_or("loads of this width are not implemented")?;
+        let run = memory::load(form.element, widest, form.count)
+            .ok_or("loads of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));
         instr.src = [address.row, u32::from(address.narrow), form.space.code(), 0];
         instr.imm = address.offset;
@@ -132,20 +184,43 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// `ld.param` of one of the kernel's own parameters: a copy of a value that is known before the first instruction.
-    fn load_kernel_parameter(&mut self, form: &Form, destination: &Operand<'a>, address: &Operand<'a>) -> Result<bool, Why> {
-        let (Space::Param, 1, Operand::Address { base: Some(name), offset }) = (form.space, form.count, address) else {
+    fn load_kernel_parameter(
+        &mut self,
+        form: &Form,
+        destination: &Operand<'a>,
+        address: &Operand<'a>,
+    ) -> Result<bool, Why> {
+        let (
+            Space::Param,
+            1,
+            Operand::Address {
+                base: Some(name),
+                offset,
+            },
+        ) = (form.space, form.count, address)
+        else {
             return Ok(false);
         };
-        let Some(Symbol::KernelParam(start, size)) = self.find(name) else { return Ok(false) };
+        let Some(Symbol::KernelParam(start, size)) = self.find(name) else {
+            return Ok(false);
+        };
         let bytes = form.element.bytes as i64;
         if *offset < 0 || *offset > i64::from(size) - bytes {
-            return Err(format!("{bytes} bytes at offset {offset} leave the parameter `{name}`, which has {size}"));
+            return Err(format!(
+                "{bytes} bytes at offset {offset} leave the parameter `{name}`, which has {size}"
+            ));
         }
         if (i64::from(start) + offset) % bytes != 0 {
-            return Err(format!("offset {offset} of the parameter `{name}` is not aligned to {bytes} bytes"));
+            return Err(format!(
+                "offset {offset} of the parameter `{name}` is not aligned to {bytes} bytes"
+            ));
         }
         let (row, bits) = self.element_register(destination, form.element)?;
-        let init = Init::Param(start + *offset as u32, form.element.bytes as u8, form.element.signed);
+        let init = Init::Param(
+            start + *offset as u32,
+            form.element.bytes as u8,
+            form.element.signed,
+        );
         let source = self.symbols.constant(bits, init, &mut self.code);
         let mut instr = self.instr(Op::Alu(match bits {
             64 => moves::double,
@@ -158,14 +233,23 @@ impl<'a> Decoder<'_, 'a> {
         Ok(true)
     }
 
-    fn store(&mut self, form: &Form, address: &Operand<'a>, source: &Operand<'a>) -> Result<(), Why> {
+    fn store(
+        &mut self,
+        form: &Form,
+        address: &Operand<'a>,
+        source: &Operand<'a>,
+    ) -> Result<(), Why> {
         let address = self.address(address, form.space)?;
         let parts = match source {
             Operand::Vector(parts) => parts,
             single => std::slice::from_ref(single),
         };
         if parts.len() != form.count {
-            return Err(format!("{} sources where {} are needed", parts.len(), form.count));
+            return Err(format!(
+                "{} sources where {} are needed",
+                parts.len(),
+                form.count
+            ));
         }
         // Vectors may mix registers and constants; registers of different widths are told apart by a flag in the list.
         let mut rows = Vec::with_capacity(parts.len());
@@ -175,7 +259,10 @@ impl<'a> Decoder<'_, 'a> {
                 Operand::Name(name) if matches!(self.find(name), Some(Symbol::Register(_))) => {
                     self.element_register(part, form.element)?
                 }
-                _ => (self.source(part, form.element.ty())?, form.element.bits().max(32)),
+                _ => (
+                    self.source(part, form.element.ty())?,
+                    form.element.bits().max(32),
+                ),
             };
             if !rows.is_empty() && wide != (bits == 64) {
                 return Err(String::from("the sources have different widths"));
@@ -183,9 +270,15 @@ impl<'a> Decoder<'_, 'a> {
             wide = bits == 64;
             rows.push(row);
         }
-        let run = memory::store(form.element, wide, form.count).ok_or("stores of this width are not implemented")?;
+        let run = memory::store(form.element, wide, form.count)
+            .ok_or("stores of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));
-        instr.src = [address.row, u32::from(address.narrow), form.space.code(), rows[0]];
+        instr.src = [
+            address.row,
+            u32::from(address.narrow),
+            form.space.code(),
+            rows[0],
+        ];
         instr.imm = address.offset;
         if form.count > 1 {
             instr.target = self.code.vectors.len() as u32;

@@ -47,7 +47,11 @@ pub(super) struct Symbols<'a> {
 
 impl<'a> Symbols<'a> {
     pub(super) fn new() -> Self {
-        Self { blocks: vec![Block::default()], constants: HashMap::new(), true_row: None }
+        Self {
+            blocks: vec![Block::default()],
+            constants: HashMap::new(),
+            true_row: None,
+        }
     }
 
     pub(super) fn enter(&mut self) {
@@ -65,15 +69,28 @@ impl<'a> Symbols<'a> {
     }
 
     /// Declares a register or a set of them; a type without registers is an error.
-    pub(super) fn declare_registers(&mut self, variable: &Variable<'a>, code: &mut Code) -> Result<(), String> {
-        let bits = register_bits(variable.ty).filter(|_| variable.vector == 1 && variable.extents.is_empty());
-        let bits = bits.ok_or_else(|| format!("registers of type {} or vector registers are not implemented", variable.ty))?;
+    pub(super) fn declare_registers(
+        &mut self,
+        variable: &Variable<'a>,
+        code: &mut Code,
+    ) -> Result<(), String> {
+        let bits = register_bits(variable.ty)
+            .filter(|_| variable.vector == 1 && variable.extents.is_empty());
+        let bits = bits.ok_or_else(|| {
+            format!(
+                "registers of type {} or vector registers are not implemented",
+                variable.ty
+            )
+        })?;
         match (variable.count, self.blocks.last_mut()) {
             (Some(count), Some(block)) => {
                 block.sets.insert(variable.name, (bits, count));
             }
             _ => {
-                let register = Register { bits, row: new_row(bits, code) };
+                let register = Register {
+                    bits,
+                    row: new_row(bits, code),
+                };
                 self.insert(variable.name, Symbol::Register(register));
             }
         }
@@ -90,7 +107,10 @@ impl<'a> Symbols<'a> {
             if let Some(&(bits, count)) = block.sets.get(prefix) {
                 let canonical = number.len() == 1 || !number.starts_with('0');
                 if canonical && number.parse::<u32>().is_ok_and(|number| number < count) {
-                    let symbol = Symbol::Register(Register { bits, row: new_row(bits, code) });
+                    let symbol = Symbol::Register(Register {
+                        bits,
+                        row: new_row(bits, code),
+                    });
                     block.names.insert(name, symbol);
                     return Some(symbol);
                 }
@@ -104,7 +124,11 @@ impl<'a> Symbols<'a> {
         let wide = if bits > 32 { 64 } else { 32 };
         *self.constants.entry((wide, init)).or_insert_with(|| {
             let row = new_row(wide, code);
-            let inits = if wide == 64 { &mut code.double_inits } else { &mut code.word_inits };
+            let inits = if wide == 64 {
+                &mut code.double_inits
+            } else {
+                &mut code.word_inits
+            };
             inits.push((row, init));
             row
         })
@@ -124,7 +148,9 @@ impl<'a> Symbols<'a> {
 pub(super) fn register_bits(ty: ScalarType) -> Option<u32> {
     match ty {
         ScalarType::Pred => Some(1),
-        ScalarType::B128 | ScalarType::TexRef | ScalarType::SamplerRef | ScalarType::SurfRef => None,
+        ScalarType::B128 | ScalarType::TexRef | ScalarType::SamplerRef | ScalarType::SurfRef => {
+            None
+        }
         _ => u32::try_from(ty.size() * 8).ok(),
     }
 }

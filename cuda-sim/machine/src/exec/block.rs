@@ -2,8 +2,8 @@
 
 use crate::code::{Instr, Op};
 use crate::exec::env::LaneError;
-use crate::exec::grid::Templates;
 use crate::exec::env::Shape;
+use crate::exec::grid::Templates;
 use crate::exec::spaces::LocalMemory;
 use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
 use crate::registers::Registers;
@@ -36,19 +36,35 @@ pub(crate) struct Barriers {
 
 impl Barriers {
     /// Lanes arrive at a barrier; returns its number if they have to wait.
-    pub(crate) fn arrive(&mut self, i: &Instr, registers: &Registers, lanes: u32) -> Result<Option<usize>, LaneError> {
+    pub(crate) fn arrive(
+        &mut self,
+        i: &Instr,
+        registers: &Registers,
+        lanes: u32,
+    ) -> Result<Option<usize>, LaneError> {
         let lane = lanes.trailing_zeros() as usize;
-        let fault = |why: String| LaneError { lane, kind: FaultKind::Barrier(why) };
+        let fault = |why: String| LaneError {
+            lane,
+            kind: FaultKind::Barrier(why),
+        };
         let number = registers.words[i.src[0] as usize][lane] as usize;
         let expected = (i.imm != 0).then(|| registers.words[i.src[1] as usize][lane]);
         let Some(barrier) = self.barriers.get_mut(number) else {
-            return Err(fault(format!("there is no barrier {number}; a block has the barriers 0 to 15")));
+            return Err(fault(format!(
+                "there is no barrier {number}; a block has the barriers 0 to 15"
+            )));
         };
-        if let Some(expected) = expected.filter(|&count| count == 0 || count % WARP_SIZE as u32 != 0) {
-            return Err(fault(format!("barrier {number} is to wait for {expected} threads, which is no multiple of the warp size")));
+        if let Some(expected) =
+            expected.filter(|&count| count == 0 || count % WARP_SIZE as u32 != 0)
+        {
+            return Err(fault(format!(
+                "barrier {number} is to wait for {expected} threads, which is no multiple of the warp size"
+            )));
         }
         if barrier.in_use && barrier.expected != expected {
-            return Err(fault(format!("barrier {number} is waited for with different numbers of threads at once")));
+            return Err(fault(format!(
+                "barrier {number} is waited for with different numbers of threads at once"
+            )));
         }
         barrier.in_use = true;
         barrier.expected = expected;
@@ -64,7 +80,11 @@ impl Barriers {
         let live = self.live;
         let barrier = &mut self.barriers[number];
         if barrier.in_use && barrier.arrived >= barrier.expected.unwrap_or(live) {
-            *barrier = Barrier { last_set: barrier.set, last_arrived: barrier.arrived, ..Barrier::default() };
+            *barrier = Barrier {
+                last_set: barrier.set,
+                last_arrived: barrier.arrived,
+                ..Barrier::default()
+            };
             self.complete |= 1 << number;
         }
     }
@@ -79,14 +99,19 @@ impl Barriers {
 
     /// What the last phase of a barrier counted: threads whose predicate was set, and threads.
     pub(crate) fn last(&self, number: usize) -> (u32, u32) {
-        self.barriers.get(number).map_or((0, 0), |barrier| (barrier.last_set, barrier.last_arrived))
+        self.barriers
+            .get(number)
+            .map_or((0, 0), |barrier| (barrier.last_set, barrier.last_arrived))
     }
 
     /// A sentence about what a barrier still waits for.
     fn missing(&self, number: usize) -> String {
         let barrier = &self.barriers[number];
         let expected = barrier.expected.unwrap_or(self.live);
-        format!("barrier {number}, at which {} of {expected} threads have arrived", barrier.arrived)
+        format!(
+            "barrier {number}, at which {} of {expected} threads have arrived",
+            barrier.arrived
+        )
     }
 }
 
@@ -102,22 +127,50 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new(index: [u32; 3], function: usize, shape: &Shape<'_>, templates: &Templates, first: usize) -> Self {
+    pub(crate) fn new(
+        index: [u32; 3],
+        function: usize,
+        shape: &Shape<'_>,
+        templates: &Templates,
+        first: usize,
+    ) -> Self {
         let threads = shape.launch.block.iter().product::<u32>();
         let local_bytes = shape.program.codes[function].local_bytes as usize;
-        let mut barriers = Barriers { live: threads, ..Barriers::default() };
+        let mut barriers = Barriers {
+            live: threads,
+            ..Barriers::default()
+        };
         let mut shared = vec![0; shape.shared_bytes as usize];
-        let parts = BlockParts { shape, templates, shared: &mut shared, barriers: &mut barriers, block: index, clock: 0 };
+        let parts = BlockParts {
+            shape,
+            templates,
+            shared: &mut shared,
+            barriers: &mut barriers,
+            block: index,
+            clock: 0,
+        };
         let mut warps = Vec::with_capacity(threads.div_ceil(32) as usize);
         for warp in 0..threads.div_ceil(32) {
             let lanes = u32::MAX >> (32 - (threads - warp * 32).min(32));
             let mut local = LocalMemory::default();
             local.grow(local_bytes);
             let scope = new_scope(function, lanes, &parts, warp, 0);
-            warps.push(Warp { index: warp, live: lanes, scopes: vec![scope], parked: [0; 16], local });
+            warps.push(Warp {
+                index: warp,
+                live: lanes,
+                scopes: vec![scope],
+                parked: [0; 16],
+                local,
+            });
         }
         let first = first % warps.len().max(1);
-        Self { index, warps, shared, barriers, first }
+        Self {
+            index,
+            warps,
+            shared,
+            barriers,
+            first,
+        }
     }
 
     /// Gives each warp a turn of `turn` instructions. Says whether the block has ended.
@@ -150,7 +203,10 @@ impl Block {
                 block: self.index,
                 clock: meter.instructions,
             };
-            let mut inner = Meter { fuel, ..Meter::default() };
+            let mut inner = Meter {
+                fuel,
+                ..Meter::default()
+            };
             let pause = warp.run(&mut parts, &mut inner);
             meter.fuel -= inner.instructions.min(meter.fuel);
             meter.instructions += inner.instructions;
@@ -192,13 +248,35 @@ impl Block {
                 let barrier = warp.parked.iter().position(|lanes| lanes >> lane & 1 == 1);
                 let waits_for = match barrier {
                     Some(barrier) => self.barriers.missing(barrier),
-                    None => String::from("the other lanes of its member mask, which have not come to this instruction"),
+                    None => String::from(
+                        "the other lanes of its member mask, which have not come to this instruction",
+                    ),
                 };
-                let error = LaneError { lane, kind: FaultKind::Deadlock { waits_for } };
-                return (index, WarpFault { function: scope.function, pc, error });
+                let error = LaneError {
+                    lane,
+                    kind: FaultKind::Deadlock { waits_for },
+                };
+                return (
+                    index,
+                    WarpFault {
+                        function: scope.function,
+                        pc,
+                        error,
+                    },
+                );
             }
         }
         let waits_for = String::from("nothing that could be named");
-        (0, WarpFault { function: 0, pc: 0, error: LaneError { lane: 0, kind: FaultKind::Deadlock { waits_for } } })
+        (
+            0,
+            WarpFault {
+                function: 0,
+                pc: 0,
+                error: LaneError {
+                    lane: 0,
+                    kind: FaultKind::Deadlock { waits_for },
+                },
+            },
+        )
     }
 }

@@ -1,6 +1,7 @@
 //! What a warp sees beside its registers.
 
 use crate::code::Special;
+use crate::exec::block::Barriers;
 use crate::exec::spaces::LocalMemory;
 use crate::{FaultKind, Launch, Memory, Program};
 
@@ -28,9 +29,7 @@ pub(crate) struct Env<'a> {
     pub(crate) shared: &'a mut [u8],
     /// The warp's local memory.
     pub(crate) local: &'a mut LocalMemory,
-    pub(crate) block: [u32; 3],
-    /// Number of the warp in its block.
-    pub(crate) warp: u32,
+    pub(crate) barriers: &'a Barriers,
     /// Lanes that have not ended.
     pub(crate) live: u32,
     /// Instructions that the launch has executed: the machine's clock.
@@ -38,7 +37,13 @@ pub(crate) struct Env<'a> {
 }
 
 /// The value of a special register in one lane.
-pub(crate) fn special(which: Special, shape: &Shape<'_>, block: [u32; 3], warp: u32, lane: u32) -> u64 {
+pub(crate) fn special(
+    which: Special,
+    shape: &Shape<'_>,
+    block: [u32; 3],
+    warp: u32,
+    lane: u32,
+) -> u64 {
     let [x, y, z] = shape.launch.block;
     let thread = warp * 32 + lane;
     let value = match which {

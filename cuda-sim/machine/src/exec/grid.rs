@@ -35,24 +35,50 @@ impl Templates {
 ///
 /// # Errors
 /// The first fault of any thread. What was stored before it stays stored.
-pub fn run(kernel: &Kernel, program: &Program, launch: &Launch<'_>, memory: &dyn Memory) -> Result<Statistics, Fault> {
-    let fault = |kind| Fault { kind, kernel: kernel.name.clone(), place: None };
+pub fn run(
+    kernel: &Kernel,
+    program: &Program,
+    launch: &Launch<'_>,
+    memory: &dyn Memory,
+) -> Result<Statistics, Fault> {
+    let fault = |kind| Fault {
+        kind,
+        kernel: kernel.name.clone(),
+        place: None,
+    };
     if let Some(unsupported) = &kernel.unsupported {
         return Err(fault(FaultKind::Unsupported(unsupported.clone())));
     }
     check(kernel, program, launch).map_err(|why| fault(FaultKind::InvalidLaunch(why)))?;
     let (shared_offsets, shared_bytes) = kernel.shared_layout(program, launch.dynamic_shared);
-    let shape = Shape { program, launch, memory, shared_offsets: &shared_offsets, shared_bytes };
+    let shape = Shape {
+        program,
+        launch,
+        memory,
+        shared_offsets: &shared_offsets,
+        shared_bytes,
+    };
     let templates = Templates::new(kernel, &shape);
     let mut order = Order::new(launch);
     let mut resident: Vec<Block> = Vec::new();
     let mut statistics = Statistics::default();
-    let mut meter = Meter { fuel: launch.limits.instructions, ..Meter::default() };
+    let mut meter = Meter {
+        fuel: launch.limits.instructions,
+        ..Meter::default()
+    };
     let mut wanted = 1;
     loop {
         while resident.len() < wanted {
-            let Some((index, first_warp)) = order.next() else { break };
-            resident.push(Block::new(index, kernel.function, &shape, &templates, first_warp));
+            let Some((index, first_warp)) = order.next() else {
+                break;
+            };
+            resident.push(Block::new(
+                index,
+                kernel.function,
+                &shape,
+                &templates,
+                first_warp,
+            ));
         }
         if resident.is_empty() {
             statistics.instructions = meter.instructions;
@@ -85,7 +111,9 @@ pub fn run(kernel: &Kernel, program: &Program, launch: &Launch<'_>, memory: &dyn
         }
         statistics.blocks += (before - resident.len()) as u64;
         if meter.fuel == 0 && !(resident.is_empty() && order.is_empty()) {
-            return Err(fault(FaultKind::Timeout { instructions: launch.limits.instructions }));
+            return Err(fault(FaultKind::Timeout {
+                instructions: launch.limits.instructions,
+            }));
         }
         if before == resident.len() {
             wanted = (wanted * 2).min(MOST_RESIDENT);
@@ -94,43 +122,73 @@ pub fn run(kernel: &Kernel, program: &Program, launch: &Launch<'_>, memory: &dyn
 }
 
 fn check(kernel: &Kernel, program: &Program, launch: &Launch<'_>) -> Result<(), String> {
-    let threads = launch.block.iter().try_fold(1u32, |product, &extent| product.checked_mul(extent)).unwrap_or(u32::MAX);
+    let threads = launch
+        .block
+        .iter()
+        .try_fold(1u32, |product, &extent| product.checked_mul(extent))
+        .unwrap_or(u32::MAX);
     if threads == 0 || threads > 1024 {
         let [x, y, z] = launch.block;
-        return Err(format!("a block of {x}×{y}×{z} threads; a block has 1 to 1024"));
+        return Err(format!(
+            "a block of {x}×{y}×{z} threads; a block has 1 to 1024"
+        ));
     }
     let [x, y, z] = launch.grid;
     if launch.grid.contains(&0) || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
-        return Err(format!("a grid of {x}×{y}×{z} blocks; a grid has 1 to 2147483647×65535×65535"));
+        return Err(format!(
+            "a grid of {x}×{y}×{z} blocks; a grid has 1 to 2147483647×65535×65535"
+        ));
     }
     let needed = kernel.params_size();
     if launch.params.len() < needed {
-        return Err(format!("{} bytes of parameters; the kernel takes {needed}", launch.params.len()));
+        return Err(format!(
+            "{} bytes of parameters; the kernel takes {needed}",
+            launch.params.len()
+        ));
     }
     if launch.globals.len() != program.globals.len() {
         let (given, needed) = (launch.globals.len(), program.globals.len());
-        return Err(format!("{given} addresses of module variables; the module has {needed}"));
+        return Err(format!(
+            "{given} addresses of module variables; the module has {needed}"
+        ));
     }
     if kernel.local_bytes > launch.limits.local_bytes {
         let (needed, limit) = (kernel.local_bytes, launch.limits.local_bytes);
-        return Err(format!("{needed} bytes of local memory for each thread; the limit is {limit}"));
+        return Err(format!(
+            "{needed} bytes of local memory for each thread; the limit is {limit}"
+        ));
     }
     Ok(())
 }
 
-fn place_fault(kernel: &Kernel, shape: &Shape<'_>, block: [u32; 3], warp: usize, fault: WarpFault) -> Fault {
+fn place_fault(
+    kernel: &Kernel,
+    shape: &Shape<'_>,
+    block: [u32; 3],
+    warp: usize,
+    fault: WarpFault,
+) -> Fault {
     let code: &Code = &shape.program.codes[fault.function];
-    let source = code.instructions.get(fault.pc as usize).and_then(|instruction| code.sources.get(instruction.source as usize));
+    let source = code
+        .instructions
+        .get(fault.pc as usize)
+        .and_then(|instruction| code.sources.get(instruction.source as usize));
     let thread = (warp * 32 + fault.error.lane) as u32;
     let [x, y, z] = shape.launch.block;
-    let place = source.map(|source| Place {
-        function: code.name.clone(),
-        line: source.line,
-        instruction: source.text.clone(),
-        block,
-        thread: [thread % x, thread / x % y, thread / x / y % z],
+    let place = source.map(|source| {
+        Box::new(Place {
+            function: code.name.clone(),
+            line: source.line,
+            instruction: source.text.clone(),
+            block,
+            thread: [thread % x, thread / x % y, thread / x / y % z],
+        })
     });
-    Fault { kind: fault.error.kind, kernel: kernel.name.clone(), place }
+    Fault {
+        kind: fault.error.kind,
+        kernel: kernel.name.clone(),
+        place,
+    }
 }
 
 /// The order in which blocks start: ascending, or for a seed other than 0 some other order that visits each block once.
@@ -145,8 +203,19 @@ struct Order {
 
 impl Order {
     fn new(launch: &Launch<'_>) -> Self {
-        let count = launch.grid.iter().map(|&extent| u64::from(extent)).product::<u64>();
-        let mut order = Self { grid: launch.grid, count, done: 0, start: 0, step: 1, random: launch.seed };
+        let count = launch
+            .grid
+            .iter()
+            .map(|&extent| u64::from(extent))
+            .product::<u64>();
+        let mut order = Self {
+            grid: launch.grid,
+            count,
+            done: 0,
+            start: 0,
+            step: 1,
+            random: launch.seed,
+        };
         if launch.seed != 0 {
             order.start = order.draw() % count;
             // Steps without a common divisor with the count visit every block.
@@ -174,12 +243,21 @@ impl Order {
         if self.is_empty() {
             return None;
         }
-        let linear = (u128::from(self.start) + u128::from(self.done) * u128::from(self.step)) % u128::from(self.count);
+        let linear = (u128::from(self.start) + u128::from(self.done) * u128::from(self.step))
+            % u128::from(self.count);
         let linear = linear as u64;
         self.done += 1;
         let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
-        let index = [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32];
-        let first_warp = if self.step == 1 && self.start == 0 { 0 } else { self.draw() as usize & 31 };
+        let index = [
+            (linear % x) as u32,
+            (linear / x % y) as u32,
+            (linear / x / y) as u32,
+        ];
+        let first_warp = if self.step == 1 && self.start == 0 {
+            0
+        } else {
+            self.draw() as usize & 31
+        };
         Some((index, first_warp))
     }
 }

@@ -62,7 +62,14 @@ pub(crate) fn initial_registers(code: &Code, shape: &Shape<'_>) -> Registers {
 }
 
 /// Fills the rows that depend on the warp, and those with local addresses.
-pub(crate) fn specialise(registers: &mut Registers, code: &Code, shape: &Shape<'_>, block: [u32; 3], warp: u32, local_base: u32) {
+pub(crate) fn specialise(
+    registers: &mut Registers,
+    code: &Code,
+    shape: &Shape<'_>,
+    block: [u32; 3],
+    warp: u32,
+    local_base: u32,
+) {
     for &(row, init) in &code.word_inits {
         match init {
             Init::Special(which) => {
@@ -70,7 +77,10 @@ pub(crate) fn specialise(registers: &mut Registers, code: &Code, shape: &Shape<'
                     *value = special(which, shape, block, warp, lane as u32) as u32;
                 }
             }
-            Init::Local(_) => registers.words[row as usize] = [launch_value(init, shape, local_base) as u32; WARP_SIZE],
+            Init::Local(_) => {
+                registers.words[row as usize] =
+                    [launch_value(init, shape, local_base) as u32; WARP_SIZE]
+            }
             Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
         }
     }
@@ -81,7 +91,9 @@ pub(crate) fn specialise(registers: &mut Registers, code: &Code, shape: &Shape<'
                     *value = special(which, shape, block, warp, lane as u32);
                 }
             }
-            Init::Local(_) => registers.doubles[row as usize] = [launch_value(init, shape, local_base); WARP_SIZE],
+            Init::Local(_) => {
+                registers.doubles[row as usize] = [launch_value(init, shape, local_base); WARP_SIZE]
+            }
             Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
         }
     }
@@ -90,20 +102,35 @@ pub(crate) fn specialise(registers: &mut Registers, code: &Code, shape: &Shape<'
 fn launch_value(init: Init, shape: &Shape<'_>, local_base: u32) -> u64 {
     match init {
         Init::Value(value) => value,
-        Init::Global(index, addend) => shape.launch.globals.get(index).copied().unwrap_or(0).wrapping_add_signed(addend),
+        Init::Global(index, addend) => shape
+            .launch
+            .globals
+            .get(index)
+            .copied()
+            .unwrap_or(0)
+            .wrapping_add_signed(addend),
         Init::Shared(index, addend) => {
-            u64::from(shape.shared_offsets.get(index).copied().unwrap_or(0)).wrapping_add_signed(addend)
+            u64::from(shape.shared_offsets.get(index).copied().unwrap_or(0))
+                .wrapping_add_signed(addend)
         }
         Init::Local(offset) => u64::from(local_base).wrapping_add_signed(offset),
         Init::Param(offset, size, signed) => {
             let mut bytes = [0; 8];
             let size = usize::from(size);
-            if let Some(from) = shape.launch.params.get(offset as usize..offset as usize + size) {
+            if let Some(from) = shape
+                .launch
+                .params
+                .get(offset as usize..offset as usize + size)
+            {
                 bytes[..size].copy_from_slice(from);
             }
             let value = u64::from_le_bytes(bytes);
             let unused = 64 - 8 * size as u32;
-            if signed { ((value << unused) as i64 >> unused) as u64 } else { value }
+            if signed {
+                ((value << unused) as i64 >> unused) as u64
+            } else {
+                value
+            }
         }
         Init::Special(_) => 0,
     }

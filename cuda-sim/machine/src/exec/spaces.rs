@@ -1,8 +1,11 @@
 //! The address spaces: where an access of a warp goes, and the memories that belong to the machine.
 
-use crate::exec::env::{Env, LaneError};
 use crate::exec::Scope;
-use crate::{FaultKind, LOCAL_WINDOW, LaneFault, Lanes, PARAM_WINDOW, SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE, Window};
+use crate::exec::env::{Env, LaneError};
+use crate::{
+    FaultKind, LOCAL_WINDOW, LaneFault, Lanes, PARAM_WINDOW, SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE,
+    Window,
+};
 
 /// Address at which the parameter memory of calls starts within the parameter space; the kernel's own parameters lie below.
 pub(crate) const CALL_PARAMS: u64 = 1 << 20;
@@ -49,7 +52,11 @@ fn window_of(address: u64) -> Option<(Space, u64)> {
 
 /// Where a generic address leads.
 pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
-    if space == Space::Generic { window_of(address).unwrap_or((Space::Global, address)) } else { (space, address) }
+    if space == Space::Generic {
+        window_of(address).unwrap_or((Space::Global, address))
+    } else {
+        (space, address)
+    }
 }
 
 /// Local memory of a warp, lane after lane.
@@ -68,7 +75,10 @@ impl LocalMemory {
         let stride = stride.next_power_of_two();
         let mut bytes = vec![0; stride * WARP_SIZE];
         if self.stride > 0 {
-            for (new, old) in bytes.chunks_exact_mut(stride).zip(self.bytes.chunks_exact(self.stride)) {
+            for (new, old) in bytes
+                .chunks_exact_mut(stride)
+                .zip(self.bytes.chunks_exact(self.stride))
+            {
                 new[..self.stride].copy_from_slice(old);
             }
         }
@@ -77,16 +87,36 @@ impl LocalMemory {
 }
 
 /// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
-fn piece(lane: usize, stride: usize, limit: usize, offset: u64, size: usize, window: Window) -> Result<usize, LaneError> {
-    let start = usize::try_from(offset).ok().filter(|&start| start.checked_add(size).is_some_and(|end| end <= limit));
+fn piece(
+    lane: usize,
+    stride: usize,
+    limit: usize,
+    offset: u64,
+    size: usize,
+    window: Window,
+) -> Result<usize, LaneError> {
+    let start = usize::try_from(offset)
+        .ok()
+        .filter(|&start| start.checked_add(size).is_some_and(|end| end <= limit));
     match start {
         Some(start) => Ok(lane * stride + start),
-        None => Err(LaneError { lane, kind: FaultKind::OutOfRange { window, address: offset, size, limit: limit as u64 } }),
+        None => Err(LaneError {
+            lane,
+            kind: FaultKind::OutOfRange {
+                window,
+                address: offset,
+                size,
+                limit: limit as u64,
+            },
+        }),
     }
 }
 
 fn memory_fault(fault: LaneFault) -> LaneError {
-    LaneError { lane: fault.lane, kind: FaultKind::Memory(fault.fault) }
+    LaneError {
+        lane: fault.lane,
+        kind: FaultKind::Memory(fault.fault),
+    }
 }
 
 /// Every active address must be a multiple of the access size.
@@ -96,14 +126,27 @@ fn check_alignment(lanes: &Lanes<'_>) -> Result<(), LaneError> {
     for (lane, address) in lanes.addresses.iter().enumerate() {
         low |= address & u64::from(lanes.mask >> lane & 1).wrapping_neg();
     }
-    if low & (lanes.size as u64 - 1) == 0 { Ok(()) } else { Err(misaligned(lanes)) }
+    if low & (lanes.size as u64 - 1) == 0 {
+        Ok(())
+    } else {
+        Err(misaligned(lanes))
+    }
 }
 
 #[cold]
 fn misaligned(lanes: &Lanes<'_>) -> LaneError {
     let size = lanes.size;
-    let lane = lanes.active().find(|&lane| lanes.addresses[lane] & (size as u64 - 1) != 0).unwrap_or(0);
-    LaneError { lane, kind: FaultKind::Misaligned { address: lanes.addresses[lane], size } }
+    let lane = lanes
+        .active()
+        .find(|&lane| lanes.addresses[lane] & (size as u64 - 1) != 0)
+        .unwrap_or(0);
+    LaneError {
+        lane,
+        kind: FaultKind::Misaligned {
+            address: lanes.addresses[lane],
+            size,
+        },
+    }
 }
 
 /// Whether some active address lies in a window.
@@ -119,25 +162,49 @@ fn touches_windows(lanes: &Lanes<'_>) -> bool {
 impl Env<'_> {
     /// Reads for each lane of the mask.
     #[inline(always)]
-    pub(crate) fn read(&mut self, space: Space, lanes: &Lanes<'_>, into: &mut [u8], scope: &Scope) -> Result<(), LaneError> {
+    pub(crate) fn read(
+        &mut self,
+        space: Space,
+        lanes: &Lanes<'_>,
+        into: &mut [u8],
+        scope: &Scope,
+    ) -> Result<(), LaneError> {
         check_alignment(lanes)?;
         match space {
-            Space::Global => self.shape.memory.load_lanes(lanes, into).map_err(memory_fault),
-            Space::Generic if !touches_windows(lanes) => self.shape.memory.load_lanes(lanes, into).map_err(memory_fault),
+            Space::Global => self
+                .shape
+                .memory
+                .load_lanes(lanes, into)
+                .map_err(memory_fault),
+            Space::Generic if !touches_windows(lanes) => self
+                .shape
+                .memory
+                .load_lanes(lanes, into)
+                .map_err(memory_fault),
             _ => self.read_windows(space, lanes, into, scope),
         }
     }
 
-    fn read_windows(&mut self, space: Space, lanes: &Lanes<'_>, into: &mut [u8], scope: &Scope) -> Result<(), LaneError> {
+    fn read_windows(
+        &mut self,
+        space: Space,
+        lanes: &Lanes<'_>,
+        into: &mut [u8],
+        scope: &Scope,
+    ) -> Result<(), LaneError> {
         let size = lanes.size;
-        if space == Space::Shared {
-            if let Some(range) = shared_run(lanes, self.shared.len()) {
-                let first = lanes.mask.trailing_zeros() as usize * size;
-                into[first..first + range.len()].copy_from_slice(&self.shared[range]);
-                return Ok(());
-            }
+        if space == Space::Shared
+            && let Some(range) = shared_run(lanes, self.shared.len())
+        {
+            let first = lanes.mask.trailing_zeros() as usize * size;
+            into[first..first + range.len()].copy_from_slice(&self.shared[range]);
+            return Ok(());
         }
-        for (lane, into) in into.chunks_exact_mut(size).enumerate().filter(|(lane, _)| lanes.mask >> lane & 1 == 1) {
+        for (lane, into) in into
+            .chunks_exact_mut(size)
+            .enumerate()
+            .filter(|(lane, _)| lanes.mask >> lane & 1 == 1)
+        {
             let (space, offset) = resolve(space, lanes.addresses[lane]);
             match space {
                 Space::Global | Space::Generic => {
@@ -149,7 +216,14 @@ impl Env<'_> {
                     into.copy_from_slice(&self.shared[at..at + size]);
                 }
                 Space::Local => {
-                    let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                    let at = piece(
+                        lane,
+                        self.local.stride,
+                        self.local.stride,
+                        offset,
+                        size,
+                        Window::Local,
+                    )?;
                     into.copy_from_slice(&self.local.bytes[at..at + size]);
                 }
                 Space::Param => match offset.checked_sub(CALL_PARAMS) {
@@ -159,7 +233,14 @@ impl Env<'_> {
                         into.copy_from_slice(&params[at..at + size]);
                     }
                     Some(offset) => {
-                        let at = piece(lane, scope.params_stride, scope.params_stride, offset, size, Window::Param)?;
+                        let at = piece(
+                            lane,
+                            scope.params_stride,
+                            scope.params_stride,
+                            offset,
+                            size,
+                            Window::Param,
+                        )?;
                         into.copy_from_slice(&scope.params[at..at + size]);
                     }
                 },
@@ -170,25 +251,49 @@ impl Env<'_> {
 
     /// Writes for each lane of the mask.
     #[inline(always)]
-    pub(crate) fn write(&mut self, space: Space, lanes: &Lanes<'_>, bytes: &[u8], scope: &mut Scope) -> Result<(), LaneError> {
+    pub(crate) fn write(
+        &mut self,
+        space: Space,
+        lanes: &Lanes<'_>,
+        bytes: &[u8],
+        scope: &mut Scope,
+    ) -> Result<(), LaneError> {
         check_alignment(lanes)?;
         match space {
-            Space::Global => self.shape.memory.store_lanes(lanes, bytes).map_err(memory_fault),
-            Space::Generic if !touches_windows(lanes) => self.shape.memory.store_lanes(lanes, bytes).map_err(memory_fault),
+            Space::Global => self
+                .shape
+                .memory
+                .store_lanes(lanes, bytes)
+                .map_err(memory_fault),
+            Space::Generic if !touches_windows(lanes) => self
+                .shape
+                .memory
+                .store_lanes(lanes, bytes)
+                .map_err(memory_fault),
             _ => self.write_windows(space, lanes, bytes, scope),
         }
     }
 
-    fn write_windows(&mut self, space: Space, lanes: &Lanes<'_>, bytes: &[u8], scope: &mut Scope) -> Result<(), LaneError> {
+    fn write_windows(
+        &mut self,
+        space: Space,
+        lanes: &Lanes<'_>,
+        bytes: &[u8],
+        scope: &mut Scope,
+    ) -> Result<(), LaneError> {
         let size = lanes.size;
-        if space == Space::Shared {
-            if let Some(range) = shared_run(lanes, self.shared.len()) {
-                let first = lanes.mask.trailing_zeros() as usize * size;
-                self.shared[range.clone()].copy_from_slice(&bytes[first..first + range.len()]);
-                return Ok(());
-            }
+        if space == Space::Shared
+            && let Some(range) = shared_run(lanes, self.shared.len())
+        {
+            let first = lanes.mask.trailing_zeros() as usize * size;
+            self.shared[range.clone()].copy_from_slice(&bytes[first..first + range.len()]);
+            return Ok(());
         }
-        for (lane, bytes) in bytes.chunks_exact(size).enumerate().filter(|(lane, _)| lanes.mask >> lane & 1 == 1) {
+        for (lane, bytes) in bytes
+            .chunks_exact(size)
+            .enumerate()
+            .filter(|(lane, _)| lanes.mask >> lane & 1 == 1)
+        {
             let (space, offset) = resolve(space, lanes.addresses[lane]);
             match space {
                 Space::Global | Space::Generic => {
@@ -200,14 +305,32 @@ impl Env<'_> {
                     self.shared[at..at + size].copy_from_slice(bytes);
                 }
                 Space::Local => {
-                    let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                    let at = piece(
+                        lane,
+                        self.local.stride,
+                        self.local.stride,
+                        offset,
+                        size,
+                        Window::Local,
+                    )?;
                     self.local.bytes[at..at + size].copy_from_slice(bytes);
                 }
                 Space::Param => {
                     // The kernel's own parameters cannot be written.
-                    let limit = if offset < CALL_PARAMS { 0 } else { scope.params_stride };
+                    let limit = if offset < CALL_PARAMS {
+                        0
+                    } else {
+                        scope.params_stride
+                    };
                     let offset = offset.checked_sub(CALL_PARAMS).unwrap_or(offset);
-                    let at = piece(lane, scope.params_stride, limit, offset, size, Window::Param)?;
+                    let at = piece(
+                        lane,
+                        scope.params_stride,
+                        limit,
+                        offset,
+                        size,
+                        Window::Param,
+                    )?;
                     scope.params[at..at + size].copy_from_slice(bytes);
                 }
             }
@@ -225,7 +348,10 @@ impl Env<'_> {
         update: &mut dyn FnMut(u64) -> u64,
     ) -> Result<u64, LaneError> {
         if address & (size as u64 - 1) != 0 {
-            return Err(LaneError { lane, kind: FaultKind::Misaligned { address, size } });
+            return Err(LaneError {
+                lane,
+                kind: FaultKind::Misaligned { address, size },
+            });
         }
         match resolve(space, address) {
             (Space::Shared, offset) => {
@@ -233,12 +359,25 @@ impl Env<'_> {
                 Ok(update_bytes(&mut self.shared[at..at + size], update))
             }
             (Space::Local, offset) => {
-                let at = piece(lane, self.local.stride, self.local.stride, offset, size, Window::Local)?;
+                let at = piece(
+                    lane,
+                    self.local.stride,
+                    self.local.stride,
+                    offset,
+                    size,
+                    Window::Local,
+                )?;
                 Ok(update_bytes(&mut self.local.bytes[at..at + size], update))
             }
-            (Space::Param, offset) => {
-                Err(LaneError { lane, kind: FaultKind::OutOfRange { window: Window::Param, address: offset, size, limit: 0 } })
-            }
+            (Space::Param, offset) => Err(LaneError {
+                lane,
+                kind: FaultKind::OutOfRange {
+                    window: Window::Param,
+                    address: offset,
+                    size,
+                    limit: 0,
+                },
+            }),
             (Space::Global | Space::Generic, address) => {
                 let old = self.shape.memory.atomic(address, size, update);
                 old.map_err(|fault| memory_fault(LaneFault { lane, fault }))

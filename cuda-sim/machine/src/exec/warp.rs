@@ -69,23 +69,41 @@ pub(crate) struct BlockParts<'a> {
 
 impl Warp {
     /// Runs until nothing can run or the fuel is used up.
-    pub(crate) fn run(&mut self, parts: &mut BlockParts<'_>, meter: &mut Meter) -> Result<Pause, WarpFault> {
+    pub(crate) fn run(
+        &mut self,
+        parts: &mut BlockParts<'_>,
+        meter: &mut Meter,
+    ) -> Result<Pause, WarpFault> {
         let mut turn = 0;
         loop {
             let Some(index) = self.choose(turn, parts) else {
-                return Ok(if self.live == 0 { Pause::Ended } else { Pause::Waits });
+                return Ok(if self.live == 0 {
+                    Pause::Ended
+                } else {
+                    Pause::Waits
+                });
             };
-            let others = self.scopes.iter().enumerate().any(|(other, scope)| other != index && scope.runnable != 0);
-            let quantum = if others { meter.fuel.min(CALL_QUANTUM) } else { meter.fuel };
-            let mut inner = Meter { fuel: quantum, ..Meter::default() };
+            let others = self
+                .scopes
+                .iter()
+                .enumerate()
+                .any(|(other, scope)| other != index && scope.runnable != 0);
+            let quantum = if others {
+                meter.fuel.min(CALL_QUANTUM)
+            } else {
+                meter.fuel
+            };
+            let mut inner = Meter {
+                fuel: quantum,
+                ..Meter::default()
+            };
             let function = self.scopes[index].function;
             let code = &parts.shape.program.codes[function];
             let mut env = Env {
                 shape: parts.shape,
                 shared: parts.shared,
                 local: &mut self.local,
-                block: parts.block,
-                warp: self.index,
+                barriers: parts.barriers,
                 live: self.live,
                 clock: parts.clock + meter.instructions,
             };
@@ -97,12 +115,30 @@ impl Warp {
                 Event::Idle => turn = 0,
                 Event::Fuel if meter.fuel == 0 => return Ok(Pause::Turn),
                 Event::Fuel => turn += 1,
-                Event::Fault(pc, error) => return Err(WarpFault { function, pc, error }),
+                Event::Fault(pc, error) => {
+                    return Err(WarpFault {
+                        function,
+                        pc,
+                        error,
+                    });
+                }
                 Event::Exit(lanes) => self.exit(lanes, parts.barriers),
                 Event::Return(lanes) => self.return_from(index, lanes, parts),
-                Event::Call(pc, lanes) => self.call(index, pc, lanes, parts).map_err(|error| WarpFault { function, pc, error })?,
+                Event::Call(pc, lanes) => {
+                    self.call(index, pc, lanes, parts)
+                        .map_err(|error| WarpFault {
+                            function,
+                            pc,
+                            error,
+                        })?
+                }
                 Event::Barrier(pc, lanes) => {
-                    self.barrier(index, pc, lanes, parts).map_err(|error| WarpFault { function, pc, error })?;
+                    self.barrier(index, pc, lanes, parts)
+                        .map_err(|error| WarpFault {
+                            function,
+                            pc,
+                            error,
+                        })?;
                 }
             }
         }
@@ -110,18 +146,32 @@ impl Warp {
 
     /// The scope that runs next: the innermost call first; each exhausted quantum passes on to the next one outwards.
     fn choose(&mut self, turn: usize, parts: &BlockParts<'_>) -> Option<usize> {
-        let runnable = self.scopes.iter().filter(|scope| scope.runnable != 0).count();
+        let runnable = self
+            .scopes
+            .iter()
+            .filter(|scope| scope.runnable != 0)
+            .count();
         if runnable == 0 {
             return self.wake_waiting(parts);
         }
-        let candidates = self.scopes.iter().enumerate().rev().filter(|(_, scope)| scope.runnable != 0);
+        let candidates = self
+            .scopes
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, scope)| scope.runnable != 0);
         candidates.map(|(index, _)| index).nth(turn % runnable)
     }
 
     /// Lets lanes try again that waited for lanes which have ended since.
     fn wake_waiting(&mut self, parts: &BlockParts<'_>) -> Option<usize> {
         let live = self.live;
-        for (index, scope) in self.scopes.iter_mut().enumerate().filter(|(_, scope)| scope.waiting != 0) {
+        for (index, scope) in self
+            .scopes
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, scope)| scope.waiting != 0)
+        {
             let lanes = segment::satisfied(scope, &parts.shape.program.codes[scope.function], live);
             if lanes != 0 {
                 scope.waiting &= !lanes;
@@ -142,19 +192,25 @@ impl Warp {
     }
 
     fn drop_finished(&mut self) {
-        while self.scopes.len() > 1 && self.scopes.last().is_some_and(|scope| scope.members() == 0) {
+        while self.scopes.len() > 1 && self.scopes.last().is_some_and(|scope| scope.members() == 0)
+        {
             self.scopes.pop();
         }
     }
 
     fn return_from(&mut self, index: usize, lanes: u32, parts: &mut BlockParts<'_>) {
         let (before, after) = self.scopes.split_at_mut(index);
-        let Some((scope, (caller, site))) = after.first_mut().and_then(|scope| scope.caller.map(|caller| (scope, caller))) else {
+        let Some((scope, (caller, site))) = after
+            .first_mut()
+            .and_then(|scope| scope.caller.map(|caller| (scope, caller)))
+        else {
             return self.exit(lanes, parts.barriers);
         };
         scope.remove(lanes);
         // A caller has a lower index than what it calls.
-        let Some(caller) = before.get_mut(caller) else { return };
+        let Some(caller) = before.get_mut(caller) else {
+            return;
+        };
         let calls = &parts.shape.program.codes[caller.function].calls;
         for &transfer in &calls[site as usize].results {
             transfer_lanes(transfer, scope, caller, lanes);
@@ -164,7 +220,13 @@ impl Warp {
         self.drop_finished();
     }
 
-    fn call(&mut self, index: usize, pc: u32, lanes: u32, parts: &mut BlockParts<'_>) -> Result<(), LaneError> {
+    fn call(
+        &mut self,
+        index: usize,
+        pc: u32,
+        lanes: u32,
+        parts: &mut BlockParts<'_>,
+    ) -> Result<(), LaneError> {
         let caller = &mut self.scopes[index];
         let caller_code = &parts.shape.program.codes[caller.function];
         let site = caller_code.instructions[pc as usize].target;
@@ -172,11 +234,17 @@ impl Warp {
         let code = &parts.shape.program.codes[call.function];
         caller.runnable &= !lanes;
         caller.calling |= lanes;
-        let local_base = caller.local_base.saturating_add(caller_code.local_bytes.next_multiple_of(16)).saturating_add(16);
+        let local_base = caller
+            .local_base
+            .saturating_add(caller_code.local_bytes.next_multiple_of(16))
+            .saturating_add(16);
         let limit = parts.shape.launch.limits.local_bytes;
         let needed = local_base.saturating_add(code.local_bytes);
         if needed > limit {
-            return Err(LaneError { lane: lanes.trailing_zeros() as usize, kind: FaultKind::StackOverflow { limit } });
+            return Err(LaneError {
+                lane: lanes.trailing_zeros() as usize,
+                kind: FaultKind::StackOverflow { limit },
+            });
         }
         if code.local_bytes > 0 {
             self.local.grow(needed as usize);
@@ -190,10 +258,18 @@ impl Warp {
         Ok(())
     }
 
-    fn barrier(&mut self, index: usize, pc: u32, lanes: u32, parts: &mut BlockParts<'_>) -> Result<(), LaneError> {
+    fn barrier(
+        &mut self,
+        index: usize,
+        pc: u32,
+        lanes: u32,
+        parts: &mut BlockParts<'_>,
+    ) -> Result<(), LaneError> {
         let scope = &mut self.scopes[index];
         let instruction = &parts.shape.program.codes[scope.function].instructions[pc as usize];
-        let arrival = parts.barriers.arrive(instruction, &scope.registers, lanes)?;
+        let arrival = parts
+            .barriers
+            .arrive(instruction, &scope.registers, lanes)?;
         if let Some(barrier) = arrival {
             scope.runnable &= !lanes;
             scope.parked |= lanes;
@@ -214,10 +290,23 @@ impl Warp {
 }
 
 /// A call of a function by `lanes`, at its first instruction.
-pub(crate) fn new_scope(function: usize, lanes: u32, parts: &BlockParts<'_>, warp: u32, local_base: u32) -> Scope {
+pub(crate) fn new_scope(
+    function: usize,
+    lanes: u32,
+    parts: &BlockParts<'_>,
+    warp: u32,
+    local_base: u32,
+) -> Scope {
     let code = &parts.shape.program.codes[function];
     let mut registers = parts.templates.registers(function);
-    specialise(&mut registers, code, parts.shape, parts.block, warp, local_base);
+    specialise(
+        &mut registers,
+        code,
+        parts.shape,
+        parts.block,
+        warp,
+        local_base,
+    );
     let params_stride = code.param_bytes as usize;
     Scope {
         function,
@@ -239,12 +328,29 @@ fn transfer_lanes(transfer: Transfer, from: &Scope, to: &mut Scope, lanes: u32) 
         Transfer::Bytes(source, target, size) => {
             let (source, target, size) = (source as usize, target as usize, size as usize);
             for lane in (0..WARP_SIZE).filter(|lane| lanes >> lane & 1 == 1) {
-                let (source, target) = (lane * from.params_stride + source, lane * to.params_stride + target);
-                to.params[target..target + size].copy_from_slice(&from.params[source..source + size]);
+                let (source, target) = (
+                    lane * from.params_stride + source,
+                    lane * to.params_stride + target,
+                );
+                to.params[target..target + size]
+                    .copy_from_slice(&from.params[source..source + size]);
             }
         }
-        Transfer::Row32(source, target) => write(&mut to.registers, target, &from.registers.words[source as usize], lanes),
-        Transfer::Row64(source, target) => write(&mut to.registers, target, &from.registers.doubles[source as usize], lanes),
-        Transfer::Predicate(source, target) => to.registers.set_predicate(target, from.registers.predicate(source), lanes),
+        Transfer::Row32(source, target) => write(
+            &mut to.registers,
+            target,
+            &from.registers.words[source as usize],
+            lanes,
+        ),
+        Transfer::Row64(source, target) => write(
+            &mut to.registers,
+            target,
+            &from.registers.doubles[source as usize],
+            lanes,
+        ),
+        Transfer::Predicate(source, target) => {
+            to.registers
+                .set_predicate(target, from.registers.predicate(source), lanes)
+        }
     }
 }

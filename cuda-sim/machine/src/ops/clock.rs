@@ -10,14 +10,24 @@ use crate::registers::write;
 const EPOCH: u64 = 1 << 40;
 
 /// The clock, shifted right by `imm` bits from the start in `target`: 32-bit registers.
-pub(crate) fn read_word(i: &Instr, scope: &mut Scope, env: &mut Env<'_>, mask: u32) -> Result<(), LaneError> {
+pub(crate) fn read_word(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
     let value = (value(i, env) >> i.imm) as u32;
     write(&mut scope.registers, i.dst[0], &[value; WARP_SIZE], mask);
     Ok(())
 }
 
 /// The same for 64-bit registers.
-pub(crate) fn read_double(i: &Instr, scope: &mut Scope, env: &mut Env<'_>, mask: u32) -> Result<(), LaneError> {
+pub(crate) fn read_double(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
     let value = value(i, env);
     write(&mut scope.registers, i.dst[0], &[value; WARP_SIZE], mask);
     Ok(())

@@ -38,20 +38,32 @@ macro_rules! floats {
             ty: Ty::$ty,
             test: match $operator {
                 "eq" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) == $number(b)),
-                "ne" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) < $number(b) || $number(a) > $number(b)),
+                "ne" => |i, r| {
+                    lanes_where::<$lane>(i, r, |a, b| {
+                        $number(a) < $number(b) || $number(a) > $number(b)
+                    })
+                },
                 "lt" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) < $number(b)),
                 "le" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) <= $number(b)),
                 "gt" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) > $number(b)),
                 "ge" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) >= $number(b)),
                 // The unordered forms hold as well where an operand is NaN.
-                "equ" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a) < $number(b) || $number(a) > $number(b)),
+                "equ" => |i, r| {
+                    !lanes_where::<$lane>(i, r, |a, b| {
+                        $number(a) < $number(b) || $number(a) > $number(b)
+                    })
+                },
                 "neu" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a) != $number(b)),
                 "ltu" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a) >= $number(b)),
                 "leu" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a) > $number(b)),
                 "gtu" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a) <= $number(b)),
                 "geu" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a) < $number(b)),
-                "num" => |i, r| !lanes_where::<$lane>(i, r, |a, b| $number(a).is_nan() || $number(b).is_nan()),
-                "nan" => |i, r| lanes_where::<$lane>(i, r, |a, b| $number(a).is_nan() || $number(b).is_nan()),
+                "num" => |i, r| {
+                    !lanes_where::<$lane>(i, r, |a, b| $number(a).is_nan() || $number(b).is_nan())
+                },
+                "nan" => |i, r| {
+                    lanes_where::<$lane>(i, r, |a, b| $number(a).is_nan() || $number(b).is_nan())
+                },
                 _ => return None,
             },
         }
@@ -110,17 +122,29 @@ impl Combine {
 
 #[inline(always)]
 fn select<T: Lane>(i: &Instr, r: &mut Registers, mask: u32) {
-    let (a, b, chosen) = (T::row(r, i.src[0]), T::row(r, i.src[1]), r.predicate(i.src[2]));
+    let (a, b, chosen) = (
+        T::row(r, i.src[0]),
+        T::row(r, i.src[1]),
+        r.predicate(i.src[2]),
+    );
     let mut out = *b;
     for lane in 0..crate::WARP_SIZE {
-        out[lane] = if chosen >> lane & 1 == 1 { a[lane] } else { b[lane] };
+        out[lane] = if chosen >> lane & 1 == 1 {
+            a[lane]
+        } else {
+            b[lane]
+        };
     }
     write(r, i.dst[0], &out, mask);
 }
 
 #[inline(always)]
 fn select_by<T: Lane>(i: &Instr, r: &mut Registers, mask: u32, first: impl Fn(u32) -> bool) {
-    let (a, b, c) = (T::row(r, i.src[0]), T::row(r, i.src[1]), u32::row(r, i.src[2]));
+    let (a, b, c) = (
+        T::row(r, i.src[0]),
+        T::row(r, i.src[1]),
+        u32::row(r, i.src[2]),
+    );
     let mut out = *b;
     for lane in 0..crate::WARP_SIZE {
         out[lane] = if first(c[lane]) { a[lane] } else { b[lane] };
@@ -132,46 +156,106 @@ fn select_by<T: Lane>(i: &Instr, r: &mut Registers, mask: u32, first: impl Fn(u3
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     use Ty::{B16, B32, B64, F32, F64, Pred};
     Some(match mnemonic {
-        ["selp", "b16" | "u16" | "s16"] => Entry { dst: B16, src: &[B16, B16, Pred], run: select::<u32> },
-        ["selp", "b32" | "u32" | "s32"] => Entry { dst: B32, src: &[B32, B32, Pred], run: select::<u32> },
-        ["selp", "b64" | "u64" | "s64"] => Entry { dst: B64, src: &[B64, B64, Pred], run: select::<u64> },
-        ["selp", "f32"] => Entry { dst: F32, src: &[F32, F32, Pred], run: select::<u32> },
-        ["selp", "f64"] => Entry { dst: F64, src: &[F64, F64, Pred], run: select::<u64> },
-        ["slct", "b16" | "u16" | "s16", "s32"] => {
-            Entry { dst: B16, src: &[B16, B16, B32], run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0) }
-        }
-        ["slct", "b32" | "u32" | "s32", "s32"] => {
-            Entry { dst: B32, src: &[B32, B32, B32], run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0) }
-        }
-        ["slct", "b64" | "u64" | "s64", "s32"] => {
-            Entry { dst: B64, src: &[B64, B64, B32], run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0) }
-        }
-        ["slct", "f32", "s32"] => {
-            Entry { dst: F32, src: &[F32, F32, B32], run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0) }
-        }
-        ["slct", "f64", "s32"] => {
-            Entry { dst: F64, src: &[F64, F64, B32], run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0) }
-        }
-        ["slct", "b16" | "u16" | "s16", "f32"] => {
-            Entry { dst: B16, src: &[B16, B16, F32], run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0) }
-        }
-        ["slct", "b32" | "u32" | "s32", "f32"] => {
-            Entry { dst: B32, src: &[B32, B32, F32], run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0) }
-        }
-        ["slct", "b64" | "u64" | "s64", "f32"] => {
-            Entry { dst: B64, src: &[B64, B64, F32], run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0) }
-        }
-        ["slct", "f32", "f32"] => {
-            Entry { dst: F32, src: &[F32, F32, F32], run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0) }
-        }
-        ["slct", "f64", "f32"] => {
-            Entry { dst: F64, src: &[F64, F64, F32], run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0) }
-        }
-        ["and", "pred"] => Entry { dst: Pred, src: &[Pred, Pred], run: |i, r, m| predicate(i, r, m, |a, b| a & b) },
-        ["or", "pred"] => Entry { dst: Pred, src: &[Pred, Pred], run: |i, r, m| predicate(i, r, m, |a, b| a | b) },
-        ["xor", "pred"] => Entry { dst: Pred, src: &[Pred, Pred], run: |i, r, m| predicate(i, r, m, |a, b| a ^ b) },
-        ["not", "pred"] => Entry { dst: Pred, src: &[Pred], run: negate },
-        ["mov", "pred"] => Entry { dst: Pred, src: &[Pred], run: |i, r, m| r.set_predicate(i.dst[0], r.predicate(i.src[0]), m) },
+        ["selp", "b16" | "u16" | "s16"] => Entry {
+            dst: B16,
+            src: &[B16, B16, Pred],
+            run: select::<u32>,
+        },
+        ["selp", "b32" | "u32" | "s32"] => Entry {
+            dst: B32,
+            src: &[B32, B32, Pred],
+            run: select::<u32>,
+        },
+        ["selp", "b64" | "u64" | "s64"] => Entry {
+            dst: B64,
+            src: &[B64, B64, Pred],
+            run: select::<u64>,
+        },
+        ["selp", "f32"] => Entry {
+            dst: F32,
+            src: &[F32, F32, Pred],
+            run: select::<u32>,
+        },
+        ["selp", "f64"] => Entry {
+            dst: F64,
+            src: &[F64, F64, Pred],
+            run: select::<u64>,
+        },
+        ["slct", "b16" | "u16" | "s16", "s32"] => Entry {
+            dst: B16,
+            src: &[B16, B16, B32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
+        },
+        ["slct", "b32" | "u32" | "s32", "s32"] => Entry {
+            dst: B32,
+            src: &[B32, B32, B32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
+        },
+        ["slct", "b64" | "u64" | "s64", "s32"] => Entry {
+            dst: B64,
+            src: &[B64, B64, B32],
+            run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0),
+        },
+        ["slct", "f32", "s32"] => Entry {
+            dst: F32,
+            src: &[F32, F32, B32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
+        },
+        ["slct", "f64", "s32"] => Entry {
+            dst: F64,
+            src: &[F64, F64, B32],
+            run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0),
+        },
+        ["slct", "b16" | "u16" | "s16", "f32"] => Entry {
+            dst: B16,
+            src: &[B16, B16, F32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
+        },
+        ["slct", "b32" | "u32" | "s32", "f32"] => Entry {
+            dst: B32,
+            src: &[B32, B32, F32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
+        },
+        ["slct", "b64" | "u64" | "s64", "f32"] => Entry {
+            dst: B64,
+            src: &[B64, B64, F32],
+            run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0),
+        },
+        ["slct", "f32", "f32"] => Entry {
+            dst: F32,
+            src: &[F32, F32, F32],
+            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
+        },
+        ["slct", "f64", "f32"] => Entry {
+            dst: F64,
+            src: &[F64, F64, F32],
+            run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0),
+        },
+        ["and", "pred"] => Entry {
+            dst: Pred,
+            src: &[Pred, Pred],
+            run: |i, r, m| predicate(i, r, m, |a, b| a & b),
+        },
+        ["or", "pred"] => Entry {
+            dst: Pred,
+            src: &[Pred, Pred],
+            run: |i, r, m| predicate(i, r, m, |a, b| a | b),
+        },
+        ["xor", "pred"] => Entry {
+            dst: Pred,
+            src: &[Pred, Pred],
+            run: |i, r, m| predicate(i, r, m, |a, b| a ^ b),
+        },
+        ["not", "pred"] => Entry {
+            dst: Pred,
+            src: &[Pred],
+            run: negate,
+        },
+        ["mov", "pred"] => Entry {
+            dst: Pred,
+            src: &[Pred],
+            run: |i, r, m| r.set_predicate(i.dst[0], r.predicate(i.src[0]), m),
+        },
         _ => return None,
     })
 }
@@ -182,5 +266,9 @@ pub(crate) fn negate(i: &Instr, r: &mut Registers, mask: u32) {
 }
 
 fn predicate(i: &Instr, r: &mut Registers, mask: u32, f: fn(u32, u32) -> u32) {
-    r.set_predicate(i.dst[0], f(r.predicate(i.src[0]), r.predicate(i.src[1])), mask);
+    r.set_predicate(
+        i.dst[0],
+        f(r.predicate(i.src[0]), r.predicate(i.src[1])),
+        mask,
+    );
 }

@@ -1,7 +1,9 @@
 //! Conversions between all numeric types.
 
 use super::map::map1;
-use super::numbers::{Number, Rounding, from_f64, half_to_f64, integer_to_f64, round_to_integral, to_integer};
+use super::numbers::{
+    Number, Rounding, from_f64, half_to_f64, integer_to_f64, round_to_integral, to_integer,
+};
 use crate::code::{Alu, Instr};
 use crate::registers::{Lane, Registers};
 
@@ -18,10 +20,14 @@ pub(crate) struct Conversion {
 
 /// The form with that mnemonic, split at its dots: `cvt{.rounding}{.ftz}{.sat}.to.from`.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
-    let [_, modifiers @ .., to, from] = mnemonic else { return None };
+    let [_, modifiers @ .., to, from] = mnemonic else {
+        return None;
+    };
     let (to, from) = (Number::from_name(to)?, Number::from_name(from)?);
     let (rounding, rest) = match modifiers {
-        [first, rest @ ..] => Rounding::from_name(first).map_or((None, modifiers), |rounding| (Some(rounding), rest)),
+        [first, rest @ ..] => {
+            Rounding::from_name(first).map_or((None, modifiers), |rounding| (Some(rounding), rest))
+        }
         [] => (None, modifiers),
     };
     let (flushes, saturates) = match rest {
@@ -45,18 +51,33 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
         _ => false,
     };
     let (rounding, integral) = rounding.unwrap_or((Rounding::Nearest, false));
-    legal.then_some(Conversion { from, to, rounding, integral, flushes, saturates })
+    legal.then_some(Conversion {
+        from,
+        to,
+        rounding,
+        integral,
+        flushes,
+        saturates,
+    })
 }
 
 /// Reads the low bits of a lane as an integer of that type, extended to 64 bits.
 fn extend(bits: u64, number: Number) -> u64 {
     let unused = 64 - number.bits();
-    if number.is_signed() { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused }
+    if number.is_signed() {
+        ((bits << unused) as i64 >> unused) as u64
+    } else {
+        bits << unused >> unused
+    }
 }
 
 /// A denormal single becomes zero of its sign.
 fn flush(value: f64) -> f64 {
-    if value.abs() < f64::from(f32::MIN_POSITIVE) { 0f64.copysign(value) } else { value }
+    if value.abs() < f64::from(f32::MIN_POSITIVE) {
+        0f64.copysign(value)
+    } else {
+        value
+    }
 }
 
 impl Conversion {
@@ -64,7 +85,11 @@ impl Conversion {
     pub(crate) fn apply(&self, bits: u64) -> u64 {
         if !self.from.is_float() {
             let value = extend(bits, self.from);
-            return if self.to.is_float() { self.integer_to_float(value) } else { self.integer_to_integer(value) };
+            return if self.to.is_float() {
+                self.integer_to_float(value)
+            } else {
+                self.integer_to_integer(value)
+            };
         }
         let mut value = match self.from {
             Number::F16 => half_to_f64(bits as u16),
@@ -87,14 +112,22 @@ impl Conversion {
         if !self.saturates {
             return extend(value, self.to);
         }
-        let wide = if self.from.is_signed() { i128::from(value as i64) } else { i128::from(value) };
+        let wide = if self.from.is_signed() {
+            i128::from(value as i64)
+        } else {
+            i128::from(value)
+        };
         let (low, high) = self.to.integer_range();
         wide.clamp(low, high) as u64
     }
 
     fn integer_to_float(&self, value: u64) -> u64 {
         let negative = self.from.is_signed() && (value as i64) < 0;
-        let magnitude = if negative { value.wrapping_neg() } else { value };
+        let magnitude = if negative {
+            value.wrapping_neg()
+        } else {
+            value
+        };
         let digits = match self.to {
             Number::F16 => 11,
             Number::F32 => 24,
@@ -118,7 +151,9 @@ impl Conversion {
 
     /// The form by a number that fits an instruction.
     fn code(&self) -> i64 {
-        let flags = i64::from(self.integral) | i64::from(self.flushes) << 1 | i64::from(self.saturates) << 2;
+        let flags = i64::from(self.integral)
+            | i64::from(self.flushes) << 1
+            | i64::from(self.saturates) << 2;
         self.from as i64 | (self.to as i64) << 8 | (self.rounding as i64) << 16 | flags << 24
     }
 
@@ -139,15 +174,25 @@ impl Conversion {
 fn general<S: Lane, D: Lane, const BITS: u32>(i: &Instr, r: &mut Registers, mask: u32) {
     let conversion = Conversion::from_code(i.imm);
     let kept = u64::MAX >> (64 - BITS);
-    map1::<S, D>(i, r, mask, |a| D::from_bits(conversion.apply(a.bits()) & kept));
+    map1::<S, D>(i, r, mask, |a| {
+        D::from_bits(conversion.apply(a.bits()) & kept)
+    });
 }
 
 /// The low `FROM` bits, extended to the register.
-fn extension<S: Lane, D: Lane, const FROM: u32, const SIGNED: bool, const BITS: u32>(i: &Instr, r: &mut Registers, mask: u32) {
+fn extension<S: Lane, D: Lane, const FROM: u32, const SIGNED: bool, const BITS: u32>(
+    i: &Instr,
+    r: &mut Registers,
+    mask: u32,
+) {
     let kept = u64::MAX >> (64 - BITS);
     map1::<S, D>(i, r, mask, |a| {
         let high = a.bits() << (64 - FROM);
-        let value = if SIGNED { (high as i64 >> (64 - FROM)) as u64 } else { high >> (64 - FROM) };
+        let value = if SIGNED {
+            (high as i64 >> (64 - FROM)) as u64
+        } else {
+            high >> (64 - FROM)
+        };
         D::from_bits(value & kept)
     });
 }
@@ -170,8 +215,18 @@ macro_rules! extensions {
 }
 
 /// The operation for registers of those widths, and what its `imm` must be; the registers may be wider than the types.
-pub(crate) fn operation(form: &Conversion, source_bits: u32, destination_bits: u32) -> Option<(Alu, i64)> {
-    let fits = |number: Number, bits: u32| if number.is_float() { number.bits() == bits } else { number.bits() <= bits };
+pub(crate) fn operation(
+    form: &Conversion,
+    source_bits: u32,
+    destination_bits: u32,
+) -> Option<(Alu, i64)> {
+    let fits = |number: Number, bits: u32| {
+        if number.is_float() {
+            number.bits() == bits
+        } else {
+            number.bits() <= bits
+        }
+    };
     if !fits(form.from, source_bits) || !fits(form.to, destination_bits) {
         return None;
     }
@@ -201,7 +256,11 @@ fn quick(form: &Conversion, source_bits: u32, destination_bits: u32) -> Option<A
         if form.to.bits() > form.from.bits() && destination_bits > form.to.bits() {
             return None;
         }
-        let narrow = if form.to.bits() <= form.from.bits() { form.to } else { form.from };
+        let narrow = if form.to.bits() <= form.from.bits() {
+            form.to
+        } else {
+            form.from
+        };
         let run: Alu = match (source_bits, narrow.is_signed()) {
             (64, false) => extensions!(u64, false, narrow.bits(), destination_bits),
             (64, true) => extensions!(u64, true, narrow.bits(), destination_bits),
@@ -210,13 +269,33 @@ fn quick(form: &Conversion, source_bits: u32, destination_bits: u32) -> Option<A
         };
         return Some(run);
     }
-    Some(match (form.to, form.from, form.rounding, source_bits, destination_bits) {
-        (F32, S32, Rounding::Nearest, 32, 32) => |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as i32 as f32).to_bits()),
-        (F32, U32, Rounding::Nearest, 32, 32) => |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as f32).to_bits()),
-        (F64, S32, Rounding::Nearest, 32, 64) => |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a as i32).to_bits()),
-        (F64, U32, Rounding::Nearest, 32, 64) => |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a).to_bits()),
-        (S32, F32, Rounding::Zero, 32, 32) => |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as i32 as u32),
-        (U32, F32, Rounding::Zero, 32, 32) => |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as u32),
-        _ => return None,
-    })
+    Some(
+        match (
+            form.to,
+            form.from,
+            form.rounding,
+            source_bits,
+            destination_bits,
+        ) {
+            (F32, S32, Rounding::Nearest, 32, 32) => {
+                |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as i32 as f32).to_bits())
+            }
+            (F32, U32, Rounding::Nearest, 32, 32) => {
+                |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as f32).to_bits())
+            }
+            (F64, S32, Rounding::Nearest, 32, 64) => {
+                |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a as i32).to_bits())
+            }
+            (F64, U32, Rounding::Nearest, 32, 64) => {
+                |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a).to_bits())
+            }
+            (S32, F32, Rounding::Zero, 32, 32) => {
+                |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as i32 as u32)
+            }
+            (U32, F32, Rounding::Zero, 32, 32) => {
+                |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as u32)
+            }
+            _ => return None,
+        },
+    )
 }

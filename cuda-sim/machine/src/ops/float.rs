@@ -1,4 +1,8 @@
-//! Floating-point arithmetic.
+//! Floating-point arithmetic that the ISA defines to the bit.
+
+mod approximate;
+mod directed;
+mod soft;
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
 
@@ -8,7 +12,7 @@ pub(crate) fn canonical32(x: f32) -> u32 {
     if x.is_nan() { 0x7fff_ffff } else { x.to_bits() }
 }
 
-/// A double-precision result by its bits.
+/// A double-precision result by its bits: a NaN operand goes through, and a new NaN is the one that GPUs produce.
 #[inline(always)]
 pub(crate) fn canonical64(x: f64) -> u64 {
     x.to_bits()
@@ -17,21 +21,203 @@ pub(crate) fn canonical64(x: f64) -> u64 {
 /// `.ftz`: a denormal becomes zero of its sign.
 #[inline(always)]
 pub(crate) fn flush(x: f32) -> f32 {
-    if x.to_bits() & 0x7f80_0000 == 0 { f32::from_bits(x.to_bits() & 0x8000_0000) } else { x }
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7f80_0000 == 0 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    })
 }
 
 /// `.sat`: to 0 … 1, NaN to 0.
 #[inline(always)]
 pub(crate) fn saturate(x: f32) -> f32 {
-    if x > 0.0 { x.min(1.0) } else { 0.0 }
+    if x > 0.0 {
+        if x < 1.0 { x } else { 1.0 }
+    } else {
+        0.0
+    }
+}
+
+/// `a * b + c` rounded once.
+#[inline(always)]
+pub(crate) fn fused32(a: f32, b: f32, c: f32) -> f32 {
+    if cfg!(target_feature = "fma") {
+        return a.mul_add(b, c);
+    }
+    // The product is exact in double precision; the sum is rounded to odd there, after which rounding to single is correct.
+    let product = f64::from(a) * f64::from(b);
+    let addend = f64::from(c);
+    let sum = product + addend;
+    let shift = sum - product;
+    let error = (product - (sum - shift)) + (addend - shift);
+    let bits = sum.to_bits();
+    let towards = if (error > 0.0) == (sum > 0.0) {
+        bits.wrapping_add(1)
+    } else {
+        bits.wrapping_sub(1)
+    };
+    // Infinities and NaN have no meaningful error; comparing with zero leaves them alone.
+    let inexact = error != 0.0;
+    let odd = if inexact && bits & 1 == 0 {
+        towards
+    } else {
+        bits
+    };
+    f64::from_bits(odd) as f32
+}
+
+/// The smaller operand; −0 is smaller than +0, and a number wins over NaN.
+#[inline(always)]
+fn min32(a: f32, b: f32) -> f32 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else if a == b {
+        f32::from_bits(a.to_bits() | b.to_bits())
+    } else if a < b {
+        a
+    } else {
+        b
+    }
+}
+
+#[inline(always)]
+fn max32(a: f32, b: f32) -> f32 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else if a == b {
+        f32::from_bits(a.to_bits() & b.to_bits())
+    } else if a > b {
+        a
+    } else {
+        b
+    }
+}
+
+#[inline(always)]
+fn min64(a: f64, b: f64) -> f64 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else if a == b {
+        f64::from_bits(a.to_bits() | b.to_bits())
+    } else if a < b {
+        a
+    } else {
+        b
+    }
+}
+
+#[inline(always)]
+fn max64(a: f64, b: f64) -> f64 {
+    if a.is_nan() {
+        b
+    } else if b.is_nan() {
+        a
+    } else if a == b {
+        f64::from_bits(a.to_bits() & b.to_bits())
+    } else if a > b {
+        a
+    } else {
+        b
+    }
 }
 
 /// The form with that mnemonic, split at its dots.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
+    nearest32(mnemonic)
+        .or_else(|| nearest64(mnemonic))
+        .or_else(|| minimum(mnemonic))
+        .or_else(|| directed::lookup(mnemonic))
+        .or_else(|| approximate::lookup(mnemonic))
+}
+
+/// The four forms of a single-precision operation: plain, `.ftz`, `.sat`, `.ftz.sat`.
+macro_rules! variants {
+    ($rest:expr, F32 F32 |$a:ident, $b:ident| $body:expr) => {
+        match $rest {
+            ["f32"] => entry!(F32 <- F32 F32 |$a, $b| $body),
+            ["ftz", "f32"] => entry!(F32 <- F32 F32 |$a, $b| { let ($a, $b) = (flush($a), flush($b)); flush($body) }),
+            ["sat", "f32"] => entry!(F32 <- F32 F32 |$a, $b| saturate($body)),
+            ["ftz", "sat", "f32"] => {
+                entry!(F32 <- F32 F32 |$a, $b| { let ($a, $b) = (flush($a), flush($b)); saturate(flush($body)) })
+            }
+            _ => return None,
+        }
+    };
+    ($rest:expr, F32 F32 F32 |$a:ident, $b:ident, $c:ident| $body:expr) => {
+        match $rest {
+            ["f32"] => entry!(F32 <- F32 F32 F32 |$a, $b, $c| $body),
+            ["ftz", "f32"] => {
+                entry!(F32 <- F32 F32 F32 |$a, $b, $c| { let ($a, $b, $c) = (flush($a), flush($b), flush($c)); flush($body) })
+            }
+            ["sat", "f32"] => entry!(F32 <- F32 F32 F32 |$a, $b, $c| saturate($body)),
+            ["ftz", "sat", "f32"] => entry!(F32 <- F32 F32 F32 |$a, $b, $c| {
+                let ($a, $b, $c) = (flush($a), flush($b), flush($c));
+                saturate(flush($body))
+            }),
+            _ => return None,
+        }
+    };
+}
+
+fn nearest32(mnemonic: &[&str]) -> Option<Entry> {
     Some(match mnemonic {
-        ["add", "f32"] | ["add", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a + b),
-        ["sub", "f32"] | ["sub", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a - b),
-        ["mul", "f32"] | ["mul", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a * b),
+        ["add", "rn", rest @ ..] | ["add", rest @ ..] => variants!(rest, F32 F32 |a, b| a + b),
+        ["sub", "rn", rest @ ..] | ["sub", rest @ ..] => variants!(rest, F32 F32 |a, b| a - b),
+        ["mul", "rn", rest @ ..] | ["mul", rest @ ..] => variants!(rest, F32 F32 |a, b| a * b),
+        ["fma" | "mad", "rn", rest @ ..] => variants!(rest, F32 F32 F32 |a, b, c| fused32(a, b, c)),
+        ["div", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
+        ["div", "rn", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b))),
+        ["rcp", "rn", "f32"] => entry!(F32 <- F32 |a| 1.0 / a),
+        ["rcp", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(1.0 / flush(a))),
+        ["sqrt", "rn", "f32"] => entry!(F32 <- F32 |a| a.sqrt()),
+        ["sqrt", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(flush(a).sqrt())),
+        // The sign bit alone changes, of NaN too.
+        ["neg", "f32"] => entry!(B32 <- B32 |a| a ^ 0x8000_0000),
+        ["neg", "ftz", "f32"] => entry!(F32 <- F32 |a| -flush(a)),
+        ["abs", "f32"] => entry!(B32 <- B32 |a| a & 0x7fff_ffff),
+        ["abs", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(a).abs()),
+        ["copysign", "f32"] => entry!(B32 <- B32 B32 |a, b| a & 0x8000_0000 | b & 0x7fff_ffff),
+        _ => return None,
+    })
+}
+
+fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
+    Some(match mnemonic {
+        ["add", "f64"] | ["add", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a + b),
+        ["sub", "f64"] | ["sub", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a - b),
+        ["mul", "f64"] | ["mul", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a * b),
+        ["fma" | "mad", "rn", "f64"] => entry!(F64 <- F64 F64 F64 |a, b, c| a.mul_add(b, c)),
+        ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a / b),
+        ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| 1.0 / a),
+        ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| a.sqrt()),
+        ["neg", "f64"] => entry!(B64 <- B64 |a| a ^ 1 << 63),
+        ["abs", "f64"] => entry!(B64 <- B64 |a| a & !(1 << 63)),
+        ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
+        _ => return None,
+    })
+}
+
+fn minimum(mnemonic: &[&str]) -> Option<Entry> {
+    Some(match mnemonic {
+        ["min", "f32"] => entry!(F32 <- F32 F32 |a, b| min32(a, b)),
+        ["min", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| min32(flush(a), flush(b))),
+        ["min", "NaN", "f32"] => {
+            entry!(F32 <- F32 F32 |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { min32(a, b) })
+        }
+        ["max", "f32"] => entry!(F32 <- F32 F32 |a, b| max32(a, b)),
+        ["max", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| max32(flush(a), flush(b))),
+        ["max", "NaN", "f32"] => {
+            entry!(F32 <- F32 F32 |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { max32(a, b) })
+        }
+        ["min", "f64"] => entry!(F64 <- F64 F64 |a, b| min64(a, b)),
+        ["max", "f64"] => entry!(F64 <- F64 F64 |a, b| max64(a, b)),
         _ => return None,
     })
 }

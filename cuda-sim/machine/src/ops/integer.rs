@@ -4,7 +4,10 @@ use super::map::{Entry, Ty, entry, lane, pack, unpack};
 
 /// The form with that mnemonic, split at its dots.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
-    arithmetic(mnemonic).or_else(|| multiply(mnemonic)).or_else(|| logic(mnemonic)).or_else(|| bits(mnemonic))
+    arithmetic(mnemonic)
+        .or_else(|| multiply(mnemonic))
+        .or_else(|| logic(mnemonic))
+        .or_else(|| bits(mnemonic))
 }
 
 fn arithmetic(mnemonic: &[&str]) -> Option<Entry> {
@@ -12,24 +15,40 @@ fn arithmetic(mnemonic: &[&str]) -> Option<Entry> {
         ["add", "u16" | "s16"] => entry!(B16 <- B16 B16 |a, b| a.wrapping_add(b)),
         ["add", "u32" | "s32"] => entry!(B32 <- B32 B32 |a, b| a.wrapping_add(b)),
         ["add", "u64" | "s64"] => entry!(B64 <- B64 B64 |a, b| a.wrapping_add(b)),
-        ["add", "sat", "s32"] => entry!(B32 <- B32 B32 |a, b| (a as i32).saturating_add(b as i32) as u32),
+        ["add", "sat", "s32"] => {
+            entry!(B32 <- B32 B32 |a, b| (a as i32).saturating_add(b as i32) as u32)
+        }
         ["sub", "u16" | "s16"] => entry!(B16 <- B16 B16 |a, b| a.wrapping_sub(b)),
         ["sub", "u32" | "s32"] => entry!(B32 <- B32 B32 |a, b| a.wrapping_sub(b)),
         ["sub", "u64" | "s64"] => entry!(B64 <- B64 B64 |a, b| a.wrapping_sub(b)),
-        ["sub", "sat", "s32"] => entry!(B32 <- B32 B32 |a, b| (a as i32).saturating_sub(b as i32) as u32),
+        ["sub", "sat", "s32"] => {
+            entry!(B32 <- B32 B32 |a, b| (a as i32).saturating_sub(b as i32) as u32)
+        }
         // The ISA leaves division by zero open; GPUs give all ones, and the dividend as the remainder.
         ["div", "u16"] => entry!(B16 <- B16 B16 |a, b| a.checked_div(b).unwrap_or(u16::MAX)),
         ["div", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
         ["div", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_div(b).unwrap_or(u64::MAX)),
-        ["div", "s16"] => entry!(B16 <- B16 B16 |a, b| if b == 0 { u16::MAX } else { (a as i16).wrapping_div(b as i16) as u16 }),
-        ["div", "s32"] => entry!(B32 <- B32 B32 |a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 }),
-        ["div", "s64"] => entry!(B64 <- B64 B64 |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 }),
+        ["div", "s16"] => {
+            entry!(B16 <- B16 B16 |a, b| if b == 0 { u16::MAX } else { (a as i16).wrapping_div(b as i16) as u16 })
+        }
+        ["div", "s32"] => {
+            entry!(B32 <- B32 B32 |a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 })
+        }
+        ["div", "s64"] => {
+            entry!(B64 <- B64 B64 |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 })
+        }
         ["rem", "u16"] => entry!(B16 <- B16 B16 |a, b| a.checked_rem(b).unwrap_or(a)),
         ["rem", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_rem(b).unwrap_or(a)),
         ["rem", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_rem(b).unwrap_or(a)),
-        ["rem", "s16"] => entry!(B16 <- B16 B16 |a, b| if b == 0 { a } else { (a as i16).wrapping_rem(b as i16) as u16 }),
-        ["rem", "s32"] => entry!(B32 <- B32 B32 |a, b| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 }),
-        ["rem", "s64"] => entry!(B64 <- B64 B64 |a, b| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 }),
+        ["rem", "s16"] => {
+            entry!(B16 <- B16 B16 |a, b| if b == 0 { a } else { (a as i16).wrapping_rem(b as i16) as u16 })
+        }
+        ["rem", "s32"] => {
+            entry!(B32 <- B32 B32 |a, b| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 })
+        }
+        ["rem", "s64"] => {
+            entry!(B64 <- B64 B64 |a, b| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 })
+        }
         ["abs", "s16"] => entry!(B16 <- B16 |a| (a as i16).wrapping_abs() as u16),
         ["abs", "s32"] => entry!(B32 <- B32 |a| (a as i32).wrapping_abs() as u32),
         ["abs", "s64"] => entry!(B64 <- B64 |a| (a as i64).wrapping_abs() as u64),
@@ -51,9 +70,15 @@ fn arithmetic(mnemonic: &[&str]) -> Option<Entry> {
         ["sad", "u16"] => entry!(B16 <- B16 B16 B16 |a, b, c| c.wrapping_add(a.abs_diff(b))),
         ["sad", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| c.wrapping_add(a.abs_diff(b))),
         ["sad", "u64"] => entry!(B64 <- B64 B64 B64 |a, b, c| c.wrapping_add(a.abs_diff(b))),
-        ["sad", "s16"] => entry!(B16 <- B16 B16 B16 |a, b, c| c.wrapping_add((a as i16).abs_diff(b as i16))),
-        ["sad", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| c.wrapping_add((a as i32).abs_diff(b as i32))),
-        ["sad", "s64"] => entry!(B64 <- B64 B64 B64 |a, b, c| c.wrapping_add((a as i64).abs_diff(b as i64))),
+        ["sad", "s16"] => {
+            entry!(B16 <- B16 B16 B16 |a, b, c| c.wrapping_add((a as i16).abs_diff(b as i16)))
+        }
+        ["sad", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| c.wrapping_add((a as i32).abs_diff(b as i32)))
+        }
+        ["sad", "s64"] => {
+            entry!(B64 <- B64 B64 B64 |a, b, c| c.wrapping_add((a as i64).abs_diff(b as i64)))
+        }
         _ => return None,
     })
 }
@@ -75,11 +100,11 @@ fn wide_u32(a: u32, b: u32) -> u64 {
 }
 
 fn high_u64(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) >> 64) as u64
+    ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
 fn high_s64(a: u64, b: u64) -> u64 {
-    (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
+    ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
 }
 
 fn saturating_high_add(a: u32, b: u32, c: u32) -> u32 {
@@ -113,27 +138,61 @@ fn multiply(mnemonic: &[&str]) -> Option<Entry> {
         ["mul", "wide", "s32"] => entry!(B64 <- B32 B32 |a, b| wide_s32(a, b) as u64),
         ["mul24", "lo", "u32"] => entry!(B32 <- B32 B32 |a, b| (low24(a) * low24(b)) as u32),
         ["mul24", "lo", "s32"] => entry!(B32 <- B32 B32 |a, b| (signed24(a) * signed24(b)) as u32),
-        ["mul24", "hi", "u32"] => entry!(B32 <- B32 B32 |a, b| (low24(a) * low24(b) >> 16) as u32),
-        ["mul24", "hi", "s32"] => entry!(B32 <- B32 B32 |a, b| (signed24(a) * signed24(b) >> 16) as u32),
-        ["mad", "lo", "u16" | "s16"] => entry!(B16 <- B16 B16 B16 |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        ["mad", "lo", "u32" | "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        ["mad", "lo", "u64" | "s64"] => entry!(B64 <- B64 B64 B64 |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        ["mad", "hi", "u16"] => entry!(B16 <- B16 B16 B16 |a, b, c| ((wide_u16(a, b) >> 16) as u16).wrapping_add(c)),
-        ["mad", "hi", "s16"] => entry!(B16 <- B16 B16 B16 |a, b, c| ((wide_s16(a, b) >> 16) as u16).wrapping_add(c)),
-        ["mad", "hi", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| ((wide_u32(a, b) >> 32) as u32).wrapping_add(c)),
-        ["mad", "hi", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| ((wide_s32(a, b) >> 32) as u32).wrapping_add(c)),
-        ["mad", "hi", "sat", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| saturating_high_add(a, b, c)),
+        ["mul24", "hi", "u32"] => {
+            entry!(B32 <- B32 B32 |a, b| ((low24(a) * low24(b)) >> 16) as u32)
+        }
+        ["mul24", "hi", "s32"] => {
+            entry!(B32 <- B32 B32 |a, b| ((signed24(a) * signed24(b)) >> 16) as u32)
+        }
+        ["mad", "lo", "u16" | "s16"] => {
+            entry!(B16 <- B16 B16 B16 |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ["mad", "lo", "u32" | "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ["mad", "lo", "u64" | "s64"] => {
+            entry!(B64 <- B64 B64 B64 |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ["mad", "hi", "u16"] => {
+            entry!(B16 <- B16 B16 B16 |a, b, c| ((wide_u16(a, b) >> 16) as u16).wrapping_add(c))
+        }
+        ["mad", "hi", "s16"] => {
+            entry!(B16 <- B16 B16 B16 |a, b, c| ((wide_s16(a, b) >> 16) as u16).wrapping_add(c))
+        }
+        ["mad", "hi", "u32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| ((wide_u32(a, b) >> 32) as u32).wrapping_add(c))
+        }
+        ["mad", "hi", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| ((wide_s32(a, b) >> 32) as u32).wrapping_add(c))
+        }
+        ["mad", "hi", "sat", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| saturating_high_add(a, b, c))
+        }
         ["mad", "hi", "u64"] => entry!(B64 <- B64 B64 B64 |a, b, c| high_u64(a, b).wrapping_add(c)),
         ["mad", "hi", "s64"] => entry!(B64 <- B64 B64 B64 |a, b, c| high_s64(a, b).wrapping_add(c)),
-        ["mad", "wide", "u16"] => entry!(B32 <- B16 B16 B32 |a, b, c| wide_u16(a, b).wrapping_add(c)),
-        ["mad", "wide", "s16"] => entry!(B32 <- B16 B16 B32 |a, b, c| (wide_s16(a, b) as u32).wrapping_add(c)),
-        ["mad", "wide", "u32"] => entry!(B64 <- B32 B32 B64 |a, b, c| wide_u32(a, b).wrapping_add(c)),
-        ["mad", "wide", "s32"] => entry!(B64 <- B32 B32 B64 |a, b, c| (wide_s32(a, b) as u64).wrapping_add(c)),
-        ["mad24", "lo", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| ((low24(a) * low24(b)) as u32).wrapping_add(c)),
-        ["mad24", "lo", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| ((signed24(a) * signed24(b)) as u32).wrapping_add(c)),
-        ["mad24", "hi", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| ((low24(a) * low24(b) >> 16) as u32).wrapping_add(c)),
+        ["mad", "wide", "u16"] => {
+            entry!(B32 <- B16 B16 B32 |a, b, c| wide_u16(a, b).wrapping_add(c))
+        }
+        ["mad", "wide", "s16"] => {
+            entry!(B32 <- B16 B16 B32 |a, b, c| (wide_s16(a, b) as u32).wrapping_add(c))
+        }
+        ["mad", "wide", "u32"] => {
+            entry!(B64 <- B32 B32 B64 |a, b, c| wide_u32(a, b).wrapping_add(c))
+        }
+        ["mad", "wide", "s32"] => {
+            entry!(B64 <- B32 B32 B64 |a, b, c| (wide_s32(a, b) as u64).wrapping_add(c))
+        }
+        ["mad24", "lo", "u32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| ((low24(a) * low24(b)) as u32).wrapping_add(c))
+        }
+        ["mad24", "lo", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| ((signed24(a) * signed24(b)) as u32).wrapping_add(c))
+        }
+        ["mad24", "hi", "u32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| (((low24(a) * low24(b)) >> 16) as u32).wrapping_add(c))
+        }
         ["mad24", "hi", "s32"] => {
-            entry!(B32 <- B32 B32 B32 |a, b, c| ((signed24(a) * signed24(b) >> 16) as u32).wrapping_add(c))
+            entry!(B32 <- B32 B32 B32 |a, b, c| (((signed24(a) * signed24(b)) >> 16) as u32).wrapping_add(c))
         }
         _ => return None,
     })
@@ -166,10 +225,18 @@ fn logic(mnemonic: &[&str]) -> Option<Entry> {
         ["shr", "s16"] => entry!(B16 <- B16 B32 |a, b| (a as i16 >> b.min(15)) as u16),
         ["shr", "s32"] => entry!(B32 <- B32 B32 |a, b| (a as i32 >> b.min(31)) as u32),
         ["shr", "s64"] => entry!(B64 <- B64 B32 |a, b| (a as i64 >> b.min(63)) as u64),
-        ["shf", "l", "wrap", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| funnel_left(a, b, c & 31)),
-        ["shf", "l", "clamp", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| funnel_left(a, b, c.min(32))),
-        ["shf", "r", "wrap", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| funnel_right(a, b, c & 31)),
-        ["shf", "r", "clamp", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| funnel_right(a, b, c.min(32))),
+        ["shf", "l", "wrap", "b32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| funnel_left(a, b, c & 31))
+        }
+        ["shf", "l", "clamp", "b32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| funnel_left(a, b, c.min(32)))
+        }
+        ["shf", "r", "wrap", "b32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| funnel_right(a, b, c & 31))
+        }
+        ["shf", "r", "clamp", "b32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| funnel_right(a, b, c.min(32)))
+        }
         ["prmt", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| permute(a, b, c)),
         _ => return None,
     })
@@ -192,7 +259,11 @@ fn permute(a: u32, b: u32, choice: u32) -> u32 {
     for (index, out) in out.iter_mut().enumerate() {
         let nibble = choice >> (4 * index) & 15;
         let byte = bytes[nibble as usize & 7];
-        *out = if nibble & 8 == 0 { byte } else { (byte as i8 >> 7) as u8 };
+        *out = if nibble & 8 == 0 {
+            byte
+        } else {
+            (byte as i8 >> 7) as u8
+        };
     }
     u32::from_le_bytes(out)
 }
@@ -209,27 +280,39 @@ fn bits(mnemonic: &[&str]) -> Option<Entry> {
         ["bfind", "u64"] => entry!(B32 <- B64 |a| highest(a)),
         ["bfind", "s32"] => entry!(B32 <- B32 |a| highest(u64::from(a ^ (a as i32 >> 31) as u32))),
         ["bfind", "s64"] => entry!(B32 <- B64 |a| highest(a ^ (a as i64 >> 63) as u64)),
-        ["bfind", "shiftamt", "u32"] => entry!(B32 <- B32 |a| shift_amount(highest(u64::from(a)), 31)),
+        ["bfind", "shiftamt", "u32"] => {
+            entry!(B32 <- B32 |a| shift_amount(highest(u64::from(a)), 31))
+        }
         ["bfind", "shiftamt", "u64"] => entry!(B32 <- B64 |a| shift_amount(highest(a), 63)),
         ["bfind", "shiftamt", "s32"] => {
             entry!(B32 <- B32 |a| shift_amount(highest(u64::from(a ^ (a as i32 >> 31) as u32)), 31))
         }
-        ["bfind", "shiftamt", "s64"] => entry!(B32 <- B64 |a| shift_amount(highest(a ^ (a as i64 >> 63) as u64), 63)),
-        ["bfe", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, false) as u32),
+        ["bfind", "shiftamt", "s64"] => {
+            entry!(B32 <- B64 |a| shift_amount(highest(a ^ (a as i64 >> 63) as u64), 63))
+        }
+        ["bfe", "u32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, false) as u32)
+        }
         ["bfe", "u64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract(a, b, c, 64, false)),
-        ["bfe", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, true) as u32),
+        ["bfe", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, true) as u32)
+        }
         ["bfe", "s64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract(a, b, c, 64, true)),
         ["bfi", "b32"] => Entry {
             dst: Ty::B32,
             src: &[Ty::B32, Ty::B32, Ty::B32, Ty::B32],
             run: |i, r, m| {
-                super::map::map4::<u32, u32, u32, u32>(i, r, m, |a, b, c, d| insert(u64::from(a), u64::from(b), c, d, 32) as u32);
+                super::map::map4::<u32, u32, u32, u32>(i, r, m, |a, b, c, d| {
+                    insert(u64::from(a), u64::from(b), c, d, 32) as u32
+                });
             },
         },
         ["bfi", "b64"] => Entry {
             dst: Ty::B64,
             src: &[Ty::B64, Ty::B64, Ty::B32, Ty::B32],
-            run: |i, r, m| super::map::map4::<u64, u64, u32, u64>(i, r, m, |a, b, c, d| insert(a, b, c, d, 64)),
+            run: |i, r, m| {
+                super::map::map4::<u64, u64, u32, u64>(i, r, m, |a, b, c, d| insert(a, b, c, d, 64))
+            },
         },
         _ => return None,
     })
@@ -242,7 +325,11 @@ fn highest(a: u64) -> u32 {
 
 /// How far to shift so that the bit at `position` becomes the highest, or all ones.
 fn shift_amount(position: u32, top: u32) -> u32 {
-    if position == u32::MAX { position } else { top - position }
+    if position == u32::MAX {
+        position
+    } else {
+        top - position
+    }
 }
 
 /// `length` bits of `a` from bit `start`; past the top, the sign or zero continues.
@@ -267,5 +354,9 @@ fn insert(a: u64, b: u64, start: u32, length: u32, width: u32) -> u64 {
 }
 
 fn low_bits(count: u32) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1 << count) - 1
+    }
 }

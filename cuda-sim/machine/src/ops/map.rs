@@ -46,7 +46,12 @@ pub(crate) fn map1<A: Lane, D: Lane>(i: &Instr, r: &mut Registers, mask: u32, f:
 }
 
 #[inline(always)]
-pub(crate) fn map2<A: Lane, B: Lane, D: Lane>(i: &Instr, r: &mut Registers, mask: u32, f: impl Fn(A, B) -> D) {
+pub(crate) fn map2<A: Lane, B: Lane, D: Lane>(
+    i: &Instr,
+    r: &mut Registers,
+    mask: u32,
+    f: impl Fn(A, B) -> D,
+) {
     let (a, b) = (A::row(r, i.src[0]), B::row(r, i.src[1]));
     let mut out = [D::default(); WARP_SIZE];
     for lane in 0..WARP_SIZE {
@@ -56,8 +61,17 @@ pub(crate) fn map2<A: Lane, B: Lane, D: Lane>(i: &Instr, r: &mut Registers, mask
 }
 
 #[inline(always)]
-pub(crate) fn map3<A: Lane, B: Lane, C: Lane, D: Lane>(i: &Instr, r: &mut Registers, mask: u32, f: impl Fn(A, B, C) -> D) {
-    let (a, b, c) = (A::row(r, i.src[0]), B::row(r, i.src[1]), C::row(r, i.src[2]));
+pub(crate) fn map3<A: Lane, B: Lane, C: Lane, D: Lane>(
+    i: &Instr,
+    r: &mut Registers,
+    mask: u32,
+    f: impl Fn(A, B, C) -> D,
+) {
+    let (a, b, c) = (
+        A::row(r, i.src[0]),
+        B::row(r, i.src[1]),
+        C::row(r, i.src[2]),
+    );
     let mut out = [D::default(); WARP_SIZE];
     for lane in 0..WARP_SIZE {
         out[lane] = f(a[lane], b[lane], c[lane]);
@@ -72,7 +86,12 @@ pub(crate) fn map4<A: Lane, B: Lane, C: Lane, D: Lane>(
     mask: u32,
     f: impl Fn(A, B, C, C) -> D,
 ) {
-    let (a, b, c, d) = (A::row(r, i.src[0]), B::row(r, i.src[1]), C::row(r, i.src[2]), C::row(r, i.src[3]));
+    let (a, b, c, d) = (
+        A::row(r, i.src[0]),
+        B::row(r, i.src[1]),
+        C::row(r, i.src[2]),
+        C::row(r, i.src[3]),
+    );
     let mut out = [D::default(); WARP_SIZE];
     for lane in 0..WARP_SIZE {
         out[lane] = f(a[lane], b[lane], c[lane], d[lane]);
@@ -97,20 +116,28 @@ macro_rules! entry {
         Entry {
             dst: Ty::$dst,
             src: &[Ty::$a],
-            run: |i, r, m| crate::ops::map::map1::<lane!($a), lane!($dst)>(i, r, m, |$x| pack!($dst, {
-                let $x = unpack!($a, $x);
-                $body
-            })),
+            run: |i, r, m| {
+                crate::ops::map::map1::<lane!($a), lane!($dst)>(i, r, m, |$x| {
+                    pack!($dst, {
+                        let $x = unpack!($a, $x);
+                        $body
+                    })
+                })
+            },
         }
     };
     ($dst:ident <- $a:ident $b:ident | $x:ident, $y:ident | $body:expr) => {
         Entry {
             dst: Ty::$dst,
             src: &[Ty::$a, Ty::$b],
-            run: |i, r, m| crate::ops::map::map2::<lane!($a), lane!($b), lane!($dst)>(i, r, m, |$x, $y| pack!($dst, {
-                let ($x, $y) = (unpack!($a, $x), unpack!($b, $y));
-                $body
-            })),
+            run: |i, r, m| {
+                crate::ops::map::map2::<lane!($a), lane!($b), lane!($dst)>(i, r, m, |$x, $y| {
+                    pack!($dst, {
+                        let ($x, $y) = (unpack!($a, $x), unpack!($b, $y));
+                        $body
+                    })
+                })
+            },
         }
     };
     ($dst:ident <- $a:ident $b:ident $c:ident | $x:ident, $y:ident, $z:ident | $body:expr) => {
@@ -118,35 +145,72 @@ macro_rules! entry {
             dst: Ty::$dst,
             src: &[Ty::$a, Ty::$b, Ty::$c],
             run: |i, r, m| {
-                crate::ops::map::map3::<lane!($a), lane!($b), lane!($c), lane!($dst)>(i, r, m, |$x, $y, $z| pack!($dst, {
-                    let ($x, $y, $z) = (unpack!($a, $x), unpack!($b, $y), unpack!($c, $z));
-                    $body
-                }))
+                crate::ops::map::map3::<lane!($a), lane!($b), lane!($c), lane!($dst)>(
+                    i,
+                    r,
+                    m,
+                    |$x, $y, $z| {
+                        pack!($dst, {
+                            let ($x, $y, $z) = (unpack!($a, $x), unpack!($b, $y), unpack!($c, $z));
+                            $body
+                        })
+                    },
+                )
             },
         }
     };
 }
 macro_rules! lane {
-    (B16) => { u32 };
-    (B32) => { u32 };
-    (F32) => { u32 };
-    (B64) => { u64 };
-    (F64) => { u64 };
+    (B16) => {
+        u32
+    };
+    (B32) => {
+        u32
+    };
+    (F32) => {
+        u32
+    };
+    (B64) => {
+        u64
+    };
+    (F64) => {
+        u64
+    };
 }
 /// A lane as the number that the closure works on.
 macro_rules! unpack {
-    (B16, $x:expr) => { $x as u16 };
-    (B32, $x:expr) => { $x };
-    (B64, $x:expr) => { $x };
-    (F32, $x:expr) => { f32::from_bits($x) };
-    (F64, $x:expr) => { f64::from_bits($x) };
+    (B16, $x:expr) => {
+        $x as u16
+    };
+    (B32, $x:expr) => {
+        $x
+    };
+    (B64, $x:expr) => {
+        $x
+    };
+    (F32, $x:expr) => {
+        f32::from_bits($x)
+    };
+    (F64, $x:expr) => {
+        f64::from_bits($x)
+    };
 }
 /// The closure's result as a lane.
 macro_rules! pack {
-    (B16, $x:expr) => { u32::from($x) };
-    (B32, $x:expr) => { $x };
-    (B64, $x:expr) => { $x };
-    (F32, $x:expr) => { crate::ops::float::canonical32($x) };
-    (F64, $x:expr) => { crate::ops::float::canonical64($x) };
+    (B16, $x:expr) => {
+        u32::from($x)
+    };
+    (B32, $x:expr) => {
+        $x
+    };
+    (B64, $x:expr) => {
+        $x
+    };
+    (F32, $x:expr) => {
+        crate::ops::float::canonical32($x)
+    };
+    (F64, $x:expr) => {
+        crate::ops::float::canonical64($x)
+    };
 }
 pub(crate) use {entry, lane, pack, unpack};

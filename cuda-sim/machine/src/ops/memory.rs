@@ -29,7 +29,11 @@ impl Element {
             "f64" => (8, false, true),
             _ => return None,
         };
-        Some(Self { bytes, signed, float })
+        Some(Self {
+            bytes,
+            signed,
+            float,
+        })
     }
 
     pub(crate) const fn bits(self) -> u32 {
@@ -71,7 +75,11 @@ fn decode<const BYTES: usize, const SIGNED: bool, const BITS: u32>(bytes: &[u8; 
     word[..BYTES].copy_from_slice(bytes);
     let value = u64::from_le_bytes(word);
     let unused = 64 - 8 * BYTES as u32;
-    let value = if SIGNED { ((value << unused) as i64 >> unused) as u64 } else { value };
+    let value = if SIGNED {
+        ((value << unused) as i64 >> unused) as u64
+    } else {
+        value
+    };
     value & (u64::MAX >> (64 - BITS))
 }
 
@@ -83,8 +91,17 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
 ) -> Result<(), LaneError> {
     let addresses = addresses(i, scope);
     let mut buffer = [[0; BYTES]; WARP_SIZE];
-    let lanes = Lanes { mask, size: BYTES, addresses: &addresses };
-    env.read(Space::from_code(i.src[2]), &lanes, buffer.as_flattened_mut(), scope)?;
+    let lanes = Lanes {
+        mask,
+        size: BYTES,
+        addresses: &addresses,
+    };
+    env.read(
+        Space::from_code(i.src[2]),
+        &lanes,
+        buffer.as_flattened_mut(),
+        scope,
+    )?;
     let mut out = [D::default(); WARP_SIZE];
     for (out, bytes) in out.iter_mut().zip(&buffer) {
         *out = D::from_bits(decode::<BYTES, SIGNED, BITS>(bytes));
@@ -93,7 +110,13 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     Ok(())
 }
 
-fn load_many<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32, const COUNT: usize>(
+fn load_many<
+    D: Lane,
+    const BYTES: usize,
+    const SIGNED: bool,
+    const BITS: u32,
+    const COUNT: usize,
+>(
     i: &Instr,
     scope: &mut Scope,
     env: &mut Env<'_>,
@@ -101,8 +124,17 @@ fn load_many<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32, c
 ) -> Result<(), LaneError> {
     let addresses = addresses(i, scope);
     let mut buffer = [[[0; BYTES]; COUNT]; WARP_SIZE];
-    let lanes = Lanes { mask, size: BYTES * COUNT, addresses: &addresses };
-    env.read(Space::from_code(i.src[2]), &lanes, buffer.as_flattened_mut().as_flattened_mut(), scope)?;
+    let lanes = Lanes {
+        mask,
+        size: BYTES * COUNT,
+        addresses: &addresses,
+    };
+    env.read(
+        Space::from_code(i.src[2]),
+        &lanes,
+        buffer.as_flattened_mut().as_flattened_mut(),
+        scope,
+    )?;
     let rows = &env.shape.program.codes[scope.function].vectors[i.target as usize];
     for (part, &row) in rows.iter().enumerate().take(COUNT) {
         let mut out = [D::default(); WARP_SIZE];
@@ -125,8 +157,17 @@ fn store_one<S: Lane, const BYTES: usize>(
     for (bytes, value) in buffer.iter_mut().zip(S::row(&scope.registers, i.src[3])) {
         bytes.copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
     }
-    let lanes = Lanes { mask, size: BYTES, addresses: &addresses };
-    env.write(Space::from_code(i.src[2]), &lanes, buffer.as_flattened(), scope)
+    let lanes = Lanes {
+        mask,
+        size: BYTES,
+        addresses: &addresses,
+    };
+    env.write(
+        Space::from_code(i.src[2]),
+        &lanes,
+        buffer.as_flattened(),
+        scope,
+    )
 }
 
 fn store_many<S: Lane, const BYTES: usize, const COUNT: usize>(
@@ -143,8 +184,17 @@ fn store_many<S: Lane, const BYTES: usize, const COUNT: usize>(
             lane[part].copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
         }
     }
-    let lanes = Lanes { mask, size: BYTES * COUNT, addresses: &addresses };
-    env.write(Space::from_code(i.src[2]), &lanes, buffer.as_flattened().as_flattened(), scope)
+    let lanes = Lanes {
+        mask,
+        size: BYTES * COUNT,
+        addresses: &addresses,
+    };
+    env.write(
+        Space::from_code(i.src[2]),
+        &lanes,
+        buffer.as_flattened().as_flattened(),
+        scope,
+    )
 }
 
 /// The operation that loads `count` elements into registers of `register_bits`.

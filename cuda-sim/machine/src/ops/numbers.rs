@@ -49,7 +49,10 @@ impl Number {
     }
 
     pub(crate) fn from_code(code: i64) -> Self {
-        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied()).unwrap_or(Self::U8)
+        usize::try_from(code)
+            .ok()
+            .and_then(|code| Self::ALL.get(code).copied())
+            .unwrap_or(Self::U8)
     }
 
     pub(crate) const fn bits(self) -> u32 {
@@ -72,7 +75,11 @@ impl Number {
     /// The smallest and the largest integer of the type.
     pub(crate) fn integer_range(self) -> (i128, i128) {
         let bits = self.bits();
-        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+        if self.is_signed() {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        }
     }
 }
 
@@ -108,7 +115,10 @@ impl Rounding {
     }
 
     pub(crate) fn from_code(code: i64) -> Self {
-        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code).copied()).unwrap_or(Self::Nearest)
+        usize::try_from(code)
+            .ok()
+            .and_then(|code| Self::ALL.get(code).copied())
+            .unwrap_or(Self::Nearest)
     }
 
     /// Whether a value between two neighbours goes to the one away from zero, when `half` compares the rest with one half.
@@ -123,16 +133,25 @@ impl Rounding {
     }
 }
 
+/// `2^exponent`, for exponents of normal numbers.
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
 /// A half as a double, which holds it exactly.
 pub(crate) fn half_to_f64(bits: u16) -> f64 {
     let (exponent, fraction) = (bits >> 10 & 31, f64::from(bits & 0x3ff));
     let magnitude = match exponent {
-        0 => fraction * 2f64.powi(-24),
+        0 => fraction * power_of_two(-24),
         31 if fraction == 0.0 => f64::INFINITY,
         31 => f64::NAN,
-        _ => (1024.0 + fraction) * 2f64.powi(i32::from(exponent) - 25),
+        _ => (1024.0 + fraction) * power_of_two(i32::from(exponent) - 25),
     };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
+    if bits >> 15 == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// Rounds a double to a type, and returns its bits; NaN becomes the type's canonical one.
@@ -156,7 +175,11 @@ fn narrow(value: f64, fraction_bits: u32, bias: i32, rounding: Rounding) -> u64 
         return top | infinity;
     }
     let exponent = (bits >> 52) as i32 - 1023;
-    let mantissa = if bits >> 52 == 0 { bits } else { bits & ((1 << 52) - 1) | 1 << 52 };
+    let mantissa = if bits >> 52 == 0 {
+        bits
+    } else {
+        bits & ((1 << 52) - 1) | 1 << 52
+    };
     // Bits that fall off: more of them below the smallest normal number.
     let denormal = (1 - bias - exponent).max(0);
     let drop = (52 - fraction_bits as i32 + denormal).min(60) as u32;
@@ -166,7 +189,11 @@ fn narrow(value: f64, fraction_bits: u32, bias: i32, rounding: Rounding) -> u64 
     let up = !exact && rounding.away(negative, kept & 1 == 1, rest.cmp(&(1 << (drop - 1))));
     let kept = kept + u64::from(up);
     // A carry out of the fraction rises into the exponent by itself.
-    let out = if denormal > 0 { kept } else { kept + ((exponent + bias - 1) as u64).wrapping_shl(fraction_bits) };
+    let out = if denormal > 0 {
+        kept
+    } else {
+        kept + ((exponent + bias - 1) as u64).wrapping_shl(fraction_bits)
+    };
     if denormal == 0 && exponent + bias > 2 * bias || out >= infinity {
         let to_infinity = rounding.away(negative, true, std::cmp::Ordering::Greater);
         return top | if to_infinity { infinity } else { infinity - 1 };
@@ -175,14 +202,19 @@ fn narrow(value: f64, fraction_bits: u32, bias: i32, rounding: Rounding) -> u64 
 }
 
 /// An integer rounded to `digits` binary digits, as a double, which holds it exactly.
-pub(crate) fn integer_to_f64(negative: bool, magnitude: u64, digits: u32, rounding: Rounding) -> f64 {
+pub(crate) fn integer_to_f64(
+    negative: bool,
+    magnitude: u64,
+    digits: u32,
+    rounding: Rounding,
+) -> f64 {
     let drop = (64 - magnitude.leading_zeros()).saturating_sub(digits);
     let mut value = magnitude as f64;
     if drop > 0 {
         let kept = magnitude >> drop;
         let rest = magnitude & ((1 << drop) - 1);
         let up = rest != 0 && rounding.away(negative, kept & 1 == 1, rest.cmp(&(1 << (drop - 1))));
-        value = (kept + u64::from(up)) as f64 * 2f64.powi(drop as i32);
+        value = (kept + u64::from(up)) as f64 * power_of_two(drop as i32);
     }
     if negative { -value } else { value }
 }
@@ -203,7 +235,13 @@ pub(crate) fn to_integer(value: f64, from: Number, to: Number, rounding: Roundin
         // Zero, but for doubles and 64-bit integers the highest bit alone.
         let zero = from != Number::F64 && to.bits() != 64;
         let high = 1u64 << (to.bits() - 1);
-        return if zero { 0 } else if to.is_signed() { high.wrapping_neg() } else { high };
+        return if zero {
+            0
+        } else if to.is_signed() {
+            high.wrapping_neg()
+        } else {
+            high
+        };
     }
     let (low, high) = to.integer_range();
     (round_to_integral(value, rounding) as i128).clamp(low, high) as u64

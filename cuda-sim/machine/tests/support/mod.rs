@@ -16,7 +16,10 @@ pub(crate) struct Arena {
 
 impl Arena {
     pub(crate) fn new() -> Self {
-        Self { bytes: Mutex::new(Vec::new()), blocks: Mutex::new(Vec::new()) }
+        Self {
+            bytes: Mutex::new(Vec::new()),
+            blocks: Mutex::new(Vec::new()),
+        }
     }
 
     /// Places bytes at an address that is a multiple of 256.
@@ -27,12 +30,24 @@ impl Arena {
         bytes.extend_from_slice(content);
         let end = bytes.len() + 256;
         bytes.resize(end, 0xee);
-        self.blocks.lock().unwrap().push((BASE + start as u64, content.len()));
+        self.blocks
+            .lock()
+            .unwrap()
+            .push((BASE + start as u64, content.len()));
         BASE + start as u64
     }
 
-    pub(crate) fn place_words<const N: usize, T: Copy>(&self, values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> u64 {
-        self.place(&values.iter().flat_map(|&value| to_bytes(value)).collect::<Vec<u8>>())
+    pub(crate) fn place_words<const N: usize, T: Copy>(
+        &self,
+        values: &[T],
+        to_bytes: impl Fn(T) -> [u8; N],
+    ) -> u64 {
+        self.place(
+            &values
+                .iter()
+                .flat_map(|&value| to_bytes(value))
+                .collect::<Vec<u8>>(),
+        )
     }
 
     pub(crate) fn f32s(&self, values: &[f32]) -> u64 {
@@ -50,24 +65,40 @@ impl Arena {
     }
 
     pub(crate) fn read_f32s(&self, address: u64, len: usize) -> Vec<f32> {
-        self.read(address, len * 4).chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+        self.read(address, len * 4)
+            .chunks(4)
+            .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
     }
 
     pub(crate) fn read_u32s(&self, address: u64, len: usize) -> Vec<u32> {
-        self.read(address, len * 4).chunks(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect()
+        self.read(address, len * 4)
+            .chunks(4)
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
     }
 
     pub(crate) fn read_u64s(&self, address: u64, len: usize) -> Vec<u64> {
-        self.read(address, len * 8).chunks(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect()
+        self.read(address, len * 8)
+            .chunks(8)
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
     }
 
     fn range(&self, address: u64, size: usize) -> Result<std::ops::Range<usize>, MemoryFault> {
         let inside = |&&(start, len): &&(u64, usize)| {
-            address >= start && address.checked_add(size as u64).is_some_and(|end| end <= start + len as u64)
+            address >= start
+                && address
+                    .checked_add(size as u64)
+                    .is_some_and(|end| end <= start + len as u64)
         };
         match self.blocks.lock().unwrap().iter().find(inside) {
             Some(_) => Ok((address - BASE) as usize..(address - BASE) as usize + size),
-            None => Err(MemoryFault { address, size, why: "no allocation there".into() }),
+            None => Err(MemoryFault {
+                address,
+                size,
+                why: "no allocation there".into(),
+            }),
         }
     }
 }
@@ -85,7 +116,12 @@ impl Memory for Arena {
         Ok(())
     }
 
-    fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<u64, MemoryFault> {
+    fn atomic(
+        &self,
+        address: u64,
+        size: usize,
+        update: &mut dyn FnMut(u64) -> u64,
+    ) -> Result<u64, MemoryFault> {
         let range = self.range(address, size)?;
         let mut bytes = self.bytes.lock().unwrap();
         let mut word = [0; 8];
@@ -136,5 +172,10 @@ pub(crate) fn launch(
 ) -> Result<Statistics, Fault> {
     let kernel = program.kernel(name).unwrap();
     assert_eq!(kernel.unsupported(), None);
-    run(kernel, program, &Launch::new([blocks, 1, 1], [threads, 1, 1], &params.0), memory)
+    run(
+        kernel,
+        program,
+        &Launch::new([blocks, 1, 1], [threads, 1, 1], &params.0),
+        memory,
+    )
 }

@@ -1,11 +1,11 @@
 //! The innermost loop: runs the lanes of one call, lowest program counter first, until something concerns the whole warp.
 
+use crate::FaultKind;
 use crate::WARP_SIZE;
 use crate::code::{Code, Instr, NONE, Op};
 use crate::exec::env::{Env, LaneError};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
-use crate::FaultKind;
 use crate::ops::compare::Combine;
 
 /// Backward branches that one group of lanes may take while other lanes of the call could run: lanes that spin until another lane of
@@ -41,17 +41,29 @@ struct Group {
 
 /// The group with the lowest program counter, or, among lanes that are not in `tired`, the lowest of those.
 fn select(scope: &Scope, tired: u32) -> Group {
-    let eager = if scope.runnable & !tired == 0 { scope.runnable } else { scope.runnable & !tired };
+    let eager = if scope.runnable & !tired == 0 {
+        scope.runnable
+    } else {
+        scope.runnable & !tired
+    };
     let (mut pc, mut meets) = (u32::MAX, u32::MAX);
     for lane in 0..WARP_SIZE {
-        let at = if eager >> lane & 1 == 1 { scope.pcs[lane] } else { u32::MAX };
+        let at = if eager >> lane & 1 == 1 {
+            scope.pcs[lane]
+        } else {
+            u32::MAX
+        };
         pc = pc.min(at);
     }
     let mut mask = 0;
     for lane in 0..WARP_SIZE {
         let here = scope.runnable >> lane & 1 == 1;
         mask |= u32::from(here && scope.pcs[lane] == pc) << lane;
-        let ahead = if here && scope.pcs[lane] > pc { scope.pcs[lane] } else { u32::MAX };
+        let ahead = if here && scope.pcs[lane] > pc {
+            scope.pcs[lane]
+        } else {
+            u32::MAX
+        };
         meets = meets.min(ahead);
     }
     Group { pc, mask, meets }
@@ -75,7 +87,9 @@ pub(super) fn satisfied(scope: &Scope, code: &Code, live: u32) -> u32 {
     let waits = |lane: &usize| scope.waiting >> lane & 1 == 1;
     for lane in (0..WARP_SIZE).filter(waits) {
         let pc = scope.pcs[lane];
-        let arrived = (0..WARP_SIZE).filter(|other| waits(other) && scope.pcs[*other] == pc).fold(0, |mask, lane| mask | 1 << lane);
+        let arrived = (0..WARP_SIZE)
+            .filter(|other| waits(other) && scope.pcs[*other] == pc)
+            .fold(0, |mask, lane| mask | 1 << lane);
         let needed = members(&code.instructions[pc as usize], scope, lane) & live;
         if needed & !arrived == 0 {
             return arrived;
@@ -113,10 +127,20 @@ enum Outcome {
 }
 
 #[inline(always)]
-fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, meter: &mut Meter) -> Outcome {
+fn run_group(
+    group: &Group,
+    scope: &mut Scope,
+    code: &Code,
+    env: &mut Env<'_>,
+    meter: &mut Meter,
+) -> Outcome {
     let mask = group.mask;
     let mut pc = group.pc;
-    let mut back_edges = if mask == scope.runnable { u32::MAX } else { BACK_EDGES };
+    let mut back_edges = if mask == scope.runnable {
+        u32::MAX
+    } else {
+        BACK_EDGES
+    };
     let start = meter.fuel;
     let clock = env.clock + meter.instructions;
     loop {
@@ -126,15 +150,28 @@ fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, m
         }
         meter.fuel -= 1;
         let i = &code.instructions[pc as usize];
-        let active = if i.guard == NONE { mask } else { mask & (scope.registers.predicate(i.guard) ^ i.guard_flip) };
+        let active = if i.guard == NONE {
+            mask
+        } else {
+            mask & (scope.registers.predicate(i.guard) ^ i.guard_flip)
+        };
         let mut target = pc + 1;
         match i.op {
             Op::Alu(run) => run(i, &mut scope.registers, active),
-            Op::SetPredicate(test, combine) => set_predicate(i, scope, test(i, &scope.registers), combine, active),
+            Op::SetPredicate(test, combine) => {
+                set_predicate(i, scope, test(i, &scope.registers), combine, active)
+            }
             Op::SetWord(test, combine) => {
-                let bits = combine.apply(test(i, &scope.registers), scope.registers.predicate(i.src[2]));
+                let bits = combine.apply(
+                    test(i, &scope.registers),
+                    scope.registers.predicate(i.src[2]),
+                );
                 let row = &mut scope.registers.words[i.dst[0] as usize];
-                for (lane, word) in row.iter_mut().enumerate().filter(|(lane, _)| active >> lane & 1 == 1) {
+                for (lane, word) in row
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(lane, _)| active >> lane & 1 == 1)
+                {
                     *word = if bits >> lane & 1 == 1 { i.target } else { 0 };
                 }
             }
@@ -162,7 +199,10 @@ fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, m
                 for lane in (0..WARP_SIZE).filter(|lane| active >> lane & 1 == 1) {
                     let index = scope.registers.words[i.src[0] as usize][lane];
                     let Some(&to) = table.get(index as usize) else {
-                        let kind = FaultKind::BranchOutOfTable { index, entries: table.len() };
+                        let kind = FaultKind::BranchOutOfTable {
+                            index,
+                            entries: table.len(),
+                        };
                         return Outcome::Event(Event::Fault(pc, LaneError { lane, kind }));
                     };
                     scope.pcs[lane] = to;
@@ -198,7 +238,13 @@ fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, m
             Op::Trap => {
                 set_pcs(scope, mask, pc);
                 let lane = active.trailing_zeros() as usize;
-                return Outcome::Event(Event::Fault(pc, LaneError { lane, kind: FaultKind::Trap }));
+                return Outcome::Event(Event::Fault(
+                    pc,
+                    LaneError {
+                        lane,
+                        kind: FaultKind::Trap,
+                    },
+                ));
             }
         }
         if target <= pc {
@@ -217,12 +263,20 @@ fn run_group(group: &Group, scope: &mut Scope, code: &Code, env: &mut Env<'_>, m
 }
 
 fn set_predicate(i: &Instr, scope: &mut Scope, bits: u32, combine: Combine, active: u32) {
-    let with = if combine == Combine::Nothing { 0 } else { scope.registers.predicate(i.src[2]) };
+    let with = if combine == Combine::Nothing {
+        0
+    } else {
+        scope.registers.predicate(i.src[2])
+    };
     if i.dst[0] != NONE {
-        scope.registers.set_predicate(i.dst[0], combine.apply(bits, with), active);
+        scope
+            .registers
+            .set_predicate(i.dst[0], combine.apply(bits, with), active);
     }
     if i.dst[1] != NONE {
-        scope.registers.set_predicate(i.dst[1], combine.apply(!bits, with), active);
+        scope
+            .registers
+            .set_predicate(i.dst[1], combine.apply(!bits, with), active);
     }
 }
 
@@ -237,7 +291,8 @@ fn collective(
     pc: u32,
 ) -> Outcome {
     let needed = members(i, scope, active.trailing_zeros() as usize) & env.live;
-    let waiting = (0..WARP_SIZE).filter(|&lane| scope.waiting >> lane & 1 == 1 && scope.pcs[lane] == pc);
+    let waiting =
+        (0..WARP_SIZE).filter(|&lane| scope.waiting >> lane & 1 == 1 && scope.pcs[lane] == pc);
     let arrived = waiting.fold(active, |mask, lane| mask | 1 << lane);
     set_pcs(scope, mask & !active, pc + 1);
     if needed & !arrived != 0 {

@@ -1,0 +1,66 @@
+//! Functions that the ISA defines up to an error. Computed in double precision and rounded once, they err by half a unit in the last
+//! place, less than the ISA allows; they are not bit for bit what a GPU computes.
+
+use super::flush;
+use crate::ops::map::{Entry, Ty, entry, lane, pack, unpack};
+
+/// Evaluates in double precision.
+fn through(x: f32, f: fn(f64) -> f64) -> f32 {
+    f(x.into()) as f32
+}
+
+/// `1/x` on the high word alone, which is what `rcp.approx.ftz.f64` gives: 20 bits of fraction.
+fn coarse(x: f64, f: fn(f64) -> f64) -> f64 {
+    let flushed = |x: f64| {
+        if x.is_subnormal() {
+            0f64.copysign(x)
+        } else {
+            x
+        }
+    };
+    let y = flushed(f(flushed(x)));
+    if y.is_nan() {
+        y
+    } else {
+        f64::from_bits(y.to_bits() & !0xffff_ffff)
+    }
+}
+
+/// The form with that mnemonic, split at its dots.
+pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
+    Some(match mnemonic {
+        ["rcp", "approx", "f32"] => entry!(F32 <- F32 |a| 1.0 / a),
+        ["rcp", "approx", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(1.0 / flush(a))),
+        ["sqrt", "approx", "f32"] => entry!(F32 <- F32 |a| a.sqrt()),
+        ["sqrt", "approx", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(flush(a).sqrt())),
+        ["rsqrt", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, |a| 1.0 / a.sqrt())),
+        ["rsqrt", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 |a| flush(through(flush(a), |a| 1.0 / a.sqrt())))
+        }
+        ["rsqrt", "approx", "f64"] => entry!(F64 <- F64 |a| 1.0 / a.sqrt()),
+        ["rcp", "approx", "ftz", "f64"] => entry!(F64 <- F64 |a| coarse(a, |a| 1.0 / a)),
+        ["rsqrt", "approx", "ftz", "f64"] => entry!(F64 <- F64 |a| coarse(a, |a| 1.0 / a.sqrt())),
+        ["ex2", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::exp2)),
+        ["ex2", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 |a| flush(through(flush(a), f64::exp2)))
+        }
+        ["lg2", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::log2)),
+        ["lg2", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 |a| flush(through(flush(a), f64::log2)))
+        }
+        ["sin", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::sin)),
+        ["sin", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 |a| flush(through(flush(a), f64::sin)))
+        }
+        ["cos", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::cos)),
+        ["cos", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 |a| flush(through(flush(a), f64::cos)))
+        }
+        ["tanh", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::tanh)),
+        ["div", "approx" | "full", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
+        ["div", "approx" | "full", "ftz", "f32"] => {
+            entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b)))
+        }
+        _ => return None,
+    })
+}
