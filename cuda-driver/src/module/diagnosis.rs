@@ -1,0 +1,148 @@
+//! Why an image was refused: versions, targets, and the source lines that the compiler complains about. Runs only after
+//! the failure.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use cuda_sys::{CUjit_option, CUresult};
+
+use super::image::Image;
+use super::ptx;
+use crate::context::ContextCore;
+use crate::driver::Version;
+use crate::error::Error;
+
+/// Lines shown before and after a line that the log names.
+const AROUND: usize = 1;
+/// How many named lines are shown at most.
+const MOST: usize = 8;
+
+/// Says what does not fit: the PTX's version and the driver's, or the image's target and the device's.
+#[cold]
+pub(super) fn explain(
+    error: Error,
+    context: &ContextCore,
+    image: &Image<'_>,
+    options: &[CUjit_option],
+) -> Error {
+    match error.status() {
+        Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_INVALID_PTX) => {
+            match image.text() {
+                Some(text) => explain_version(error, context.driver().version(), &text),
+                None => error,
+            }
+        }
+        Some(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU) => {
+            match context.device().compute_capability() {
+                Ok(capability) => error.because(format!(
+                    "the device has compute capability {capability}, but {}",
+                    image.made_for()
+                )),
+                Err(_) => error.because(image.made_for()),
+            }
+        }
+        Some(CUresult::CUDA_ERROR_INVALID_VALUE) if !options.is_empty() => {
+            let version = context.driver().version();
+            error
+                .because(format!(
+                    "this driver (CUDA {version}) refuses the image or one of the options {options:?}"
+                ))
+                .remedied_by("load it without options to find out which")
+        }
+        _ => error,
+    }
+}
+
+/// Older drivers call PTX invalid that is only too new.
+fn explain_version(error: Error, cuda: Version, text: &str) -> Error {
+    let unsupported = error.status() == Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    let Some(version) = ptx::version(text) else {
+        return error;
+    };
+    match ptx::newest_for(cuda) {
+        Some(newest) if version > newest => error
+            .because(format!(
+                "the PTX is of version {version}, but this driver (CUDA {cuda}) takes PTX up to {newest}"
+            ))
+            .remedied_by(format!(
+                "update the driver, or emit PTX with an older toolkit or with `.version {newest}` or lower"
+            )),
+        None if unsupported => error.because(format!(
+            "the PTX is of version {version}, which is newer than this driver (CUDA {cuda}) takes"
+        )),
+        _ => error,
+    }
+}
+
+/// The log, with the lines of the source that it names.
+#[cold]
+pub(super) fn with_source(mut log: String, source: &str) -> String {
+    let named = lines_named(&log);
+    let total = source.lines().count();
+    let shown: BTreeSet<usize> = named
+        .iter()
+        .take(MOST)
+        .filter(|&&line| (1..=total).contains(&line))
+        .flat_map(|&line| line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND))
+        .collect();
+    let mut last = None;
+    for (number, line) in (1..).zip(source.lines()) {
+        if !shown.contains(&number) {
+            continue;
+        }
+        if last.is_some_and(|last| last + 1 != number) {
+            log.push_str("\n      …");
+        }
+        last = Some(number);
+        let mark = if named.contains(&number) { '>' } else { ' ' };
+        // Writing to a String does not fail.
+        let _ = write!(log, "\n{mark}{number:>6} | {line}");
+    }
+    log
+}
+
+/// The numbers that follow the word `line`.
+fn lines_named(log: &str) -> BTreeSet<usize> {
+    let mut lines = BTreeSet::new();
+    let mut rest = log;
+    while let Some((_, after)) = rest.split_once("line ") {
+        rest = after;
+        let digits = after.find(|it: char| !it.is_ascii_digit());
+        let digits = after.get(..digits.unwrap_or(after.len())).unwrap_or("");
+        lines.extend(digits.parse::<usize>());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_around_those_named_are_shown_once() {
+        let source = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine";
+        let log = "ptxas application ptx input, line 2; error : a\nptxas …, line 3; b\nline 9; c\nline 400";
+        let shown = with_source(log.into(), source);
+        let expected = "
+      1 | one
+>     2 | two
+>     3 | three
+      4 | four
+      …
+      8 | eight
+>     9 | nine";
+        assert_eq!(shown.strip_prefix(log), Some(expected));
+    }
+
+    #[test]
+    fn a_log_that_names_no_line_stays_as_it_is() {
+        assert_eq!(with_source("fatal: line".into(), "x"), "fatal: line");
+        assert_eq!(with_source("line 0; error".into(), "x"), "line 0; error");
+    }
+
+    #[test]
+    fn a_hostile_log_is_harmless() {
+        let log = format!("line {}; line {}", usize::MAX, u128::MAX);
+        assert_eq!(with_source(log.clone(), "x"), log);
+    }
+}

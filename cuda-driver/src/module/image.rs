@@ -1,0 +1,228 @@
+//! Module images: which kind one is, and whether it is whole.
+//!
+//! The driver finds the end of an image in the image itself, so a truncated one would make it read past the slice.
+//! Everything that tells it where to read is compared with the slice first.
+
+mod cubin;
+mod fatbin;
+mod field;
+
+use std::borrow::Cow;
+use std::ffi::{CString, c_void};
+use std::fmt;
+
+use super::ptx;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What the driver is given: an image that is whole, at an address that is aligned for it.
+///
+/// # Invariants
+/// A text ends with NUL. A binary's headers name no byte beyond its end, and it starts at a multiple of 8.
+pub(super) enum Image<'a> {
+    Ptx(CString),
+    Cubin(Aligned<'a>),
+    Fatbin(Aligned<'a>),
+}
+
+impl<'a> Image<'a> {
+    /// PTX, whose NULs at the end are dropped before one is added.
+    pub(super) fn ptx(text: &str) -> Result<Self> {
+        let text = text.trim_end_matches('\0');
+        let terminated = CString::new(text).map_err(|error| {
+            let place = error.nul_position();
+            let line = 1 + text.bytes().take(place).filter(|&it| it == b'\n').count();
+            Error::invalid(format!(
+                "the PTX contains a NUL in line {line} (byte {place}), where the driver would stop reading"
+            ))
+        })?;
+        Ok(Self::Ptx(terminated))
+    }
+
+    pub(super) fn cubin(bytes: &'a [u8]) -> Result<Self> {
+        cubin::check(bytes).map_err(refused)?;
+        Ok(Self::Cubin(Aligned::new(bytes)))
+    }
+
+    pub(super) fn fatbin(bytes: &'a [u8]) -> Result<Self> {
+        fatbin::check(bytes).map_err(refused)?;
+        Ok(Self::Fatbin(Aligned::new(bytes)))
+    }
+
+    /// An image of the kind that its first bytes say.
+    pub(super) fn detect(bytes: &'a [u8]) -> Result<Self> {
+        if bytes.starts_with(cubin::MAGIC) {
+            return Self::cubin(bytes);
+        }
+        if bytes.starts_with(fatbin::MAGIC) {
+            return Self::fatbin(bytes);
+        }
+        // Only comments may have characters that are not ASCII.
+        let text = String::from_utf8_lossy(bytes);
+        if ptx::is_ptx(&text) {
+            return Self::ptx(&text);
+        }
+        Err(refused(unknown(bytes)))
+    }
+
+    pub(super) fn as_ptr(&self) -> *const c_void {
+        match self {
+            Self::Ptx(text) => text.as_ptr().cast(),
+            Self::Cubin(image) | Self::Fatbin(image) => image.as_ptr(),
+        }
+    }
+
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Ptx(text) => Some(text.to_string_lossy()),
+            Self::Cubin(_) | Self::Fatbin(_) => None,
+        }
+    }
+
+    /// What the image was made for, in words, such as ``the PTX for `sm_80` ``.
+    pub(super) fn made_for(&self) -> String {
+        match self {
+            Self::Ptx(text) => match ptx::target(&text.to_string_lossy()) {
+                Some(target) => format!("the PTX is for `{target}`"),
+                None => "the PTX names no target".into(),
+            },
+            Self::Cubin(image) => match cubin::architecture(image.bytes()) {
+                Some(number) => format!("the cubin is for `sm_{number}`"),
+                None => "the cubin names no architecture".into(),
+            },
+            Self::Fatbin(image) => {
+                let entries = fatbin::entries(image.bytes()).unwrap_or_default();
+                let entries: Vec<_> = entries.iter().map(|entry| format!("`{entry}`")).collect();
+                format!("the fat binary has {}", entries.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Image<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ptx(_) => "PTX",
+            Self::Cubin(_) => "a cubin",
+            Self::Fatbin(_) => "a fat binary",
+        })
+    }
+}
+
+/// Bytes that start at a multiple of 8: those given, or a copy of them.
+///
+/// # Invariants
+/// A copy's first `len` bytes are the image.
+pub(super) enum Aligned<'a> {
+    Given(&'a [u8]),
+    Copy { words: Vec<u64>, len: usize },
+}
+
+impl<'a> Aligned<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        if bytes.as_ptr().addr().is_multiple_of(align_of::<u64>()) {
+            return Self::Given(bytes);
+        }
+        let mut words = vec![0_u64; bytes.len().div_ceil(size_of::<u64>())];
+        for (place, byte) in bytemuck::cast_slice_mut(&mut words).iter_mut().zip(bytes) {
+            *place = *byte;
+        }
+        Self::Copy {
+            words,
+            len: bytes.len(),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Given(bytes) => bytes,
+            Self::Copy { words, len } => bytemuck::cast_slice(words).get(..*len).unwrap_or(&[]),
+        }
+    }
+
+    fn as_ptr(&self) -> *const c_void {
+        self.bytes().as_ptr().cast()
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::new(ErrorKind::InvalidImage, reason)
+}
+
+/// Why bytes are none of the kinds.
+fn unknown(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "it is empty".into();
+    }
+    if bytes.starts_with(fatbin::WRAPPER_MAGIC) {
+        return "it is the wrapper that programs have around a fat binary, which only holds the \
+                address of one"
+            .into();
+    }
+    let start: Vec<_> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
+    format!(
+        "it is neither PTX (no `.version`) nor a cubin nor a fat binary: its {} bytes start with {}",
+        bytes.len(),
+        start.join(" ")
+    )
+}
+
+/// A cubin that passes the checks.
+#[cfg(all(test, feature = "simulator"))]
+pub(super) fn sample_cubin() -> Vec<u8> {
+    cubin::tests::sample()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(bytes: &[u8]) -> String {
+        match Image::detect(bytes) {
+            Ok(image) => panic!("taken as {image}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::InvalidImage);
+                error.to_string()
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_are_told_by_content() {
+        let ptx = Image::detect(b"// by hand\n.version 7.0\n.target sm_70\n\0");
+        assert!(matches!(ptx, Ok(Image::Ptx(_))));
+        let cubin = cubin::tests::sample();
+        assert!(matches!(Image::detect(&cubin), Ok(Image::Cubin(_))));
+        let fatbin = fatbin::tests::sample();
+        assert!(matches!(Image::detect(&fatbin), Ok(Image::Fatbin(_))));
+        assert!(reason(b"").contains("empty"));
+        assert!(reason(b"hello").contains("68 65 6c 6c 6f"));
+        assert!(reason(&[0xb1, 0x43, 0x62, 0x46, 0, 0]).contains("wrapper"));
+    }
+
+    #[test]
+    fn a_nul_inside_ptx_is_refused_with_its_line() {
+        let error = Image::ptx(".version 7.0\n.target\0sm_70\n").err();
+        let error = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("line 2 (byte 20)"), "{error}");
+    }
+
+    #[test]
+    fn nuls_at_the_end_of_ptx_are_dropped() -> Result<()> {
+        let image = Image::ptx(".version 7.0\n\0\0")?;
+        assert_eq!(image.text().as_deref(), Some(".version 7.0\n"));
+        Ok(())
+    }
+
+    #[test]
+    fn unaligned_bytes_are_copied() {
+        let words: Vec<u64> = (0..9).map(|word| word * 0x0101_0203).collect();
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        for start in 0..8 {
+            let image = Aligned::new(&bytes[start..start + 61]);
+            assert!(image.as_ptr().addr().is_multiple_of(8));
+            assert_eq!(image.bytes(), &bytes[start..start + 61]);
+            assert_eq!(matches!(image, Aligned::Given(_)), start == 0);
+        }
+    }
+}

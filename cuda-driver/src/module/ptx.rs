@@ -1,0 +1,88 @@
+//! What is read of PTX without parsing it, and the versions of PTX that drivers take.
+
+use crate::driver::Version;
+
+/// Whether a text starts as PTX does: with `.version`, after comments.
+pub(super) fn is_ptx(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.split_once('\n').map_or("", |(_, after)| after);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        } else {
+            return rest.starts_with(".version");
+        }
+    }
+}
+
+/// The word behind the first directive of that name.
+fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(name))?;
+    line.split([' ', '\t', ',', '\r', '/'])
+        .find(|word| !word.is_empty())
+}
+
+/// The first word of `.target`, such as `sm_80`.
+pub(super) fn target(text: &str) -> Option<&str> {
+    directive(text, ".target")
+}
+
+/// The version that the text states.
+pub(super) fn version(text: &str) -> Option<Version> {
+    let (major, minor) = directive(text, ".version")?.split_once('.')?;
+    Some(Version {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+/// The newest PTX that a driver takes which supports that CUDA version, as far as it is known.
+pub(super) fn newest_for(cuda: Version) -> Option<Version> {
+    let (major, minor) = match (cuda.major, cuda.minor) {
+        (10, minor @ 0..=2) => (6, minor + 3),
+        (11, minor @ 0..=8) => (7, minor),
+        (12, minor @ 0..=5) => (8, minor),
+        (12, minor @ 6..=9) => (8, minor - 1),
+        (13, minor @ 0..=2) => (9, minor),
+        _ => return None,
+    };
+    Some(Version { major, minor })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ptx_may_start_with_comments() {
+        assert!(is_ptx(
+            "\n// a\n/* b\n.version */ .version 7.0\n.target sm_70"
+        ));
+        assert!(!is_ptx("// .version 7.0"));
+        assert!(!is_ptx("__global__ void f() {}"));
+    }
+
+    #[test]
+    fn version_and_target() {
+        let text = "//\n  .version 8.4 // x\n.target\tsm_90a, debug\n";
+        assert_eq!(version(text), Some(Version { major: 8, minor: 4 }));
+        assert_eq!(target(text), Some("sm_90a"));
+        assert_eq!(version(".version x"), None);
+    }
+
+    #[test]
+    fn versions_that_go_with_drivers() {
+        let newest =
+            |major, minor| newest_for(Version { major, minor }).map(|version| version.to_string());
+        assert_eq!(newest(11, 4).as_deref(), Some("7.4"));
+        assert_eq!(newest(12, 5).as_deref(), Some("8.5"));
+        assert_eq!(newest(12, 6).as_deref(), Some("8.5"));
+        assert_eq!(newest(12, 8).as_deref(), Some("8.7"));
+        assert_eq!(newest(13, 0).as_deref(), Some("9.0"));
+        assert_eq!(newest(99, 0), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! The PTX that a module was loaded from, kept for drivers that cannot tell what is in it.
+
+use std::sync::OnceLock;
+
+use super::ModuleCore;
+use crate::driver::Driver;
+use crate::function::Parameter;
+
+/// The kernels of a PTX text, parsed at the first question.
+pub(super) struct KeptText {
+    text: Box<str>,
+    kernels: OnceLock<Option<Vec<Kernel>>>,
+}
+
+struct Kernel {
+    name: Box<str>,
+    parameters: Vec<Parameter>,
+}
+
+impl KeptText {
+    /// Keeps the text if this driver makes it necessary, that is, before CUDA 12.4.
+    pub(super) fn if_needed(driver: &Driver, text: &str) -> Option<Self> {
+        let library = driver.library();
+        let needed =
+            library.cuFuncGetParamInfo().is_err() || library.cuModuleEnumerateFunctions().is_err();
+        needed.then(|| Self {
+            text: text.into(),
+            kernels: OnceLock::new(),
+        })
+    }
+
+    /// The kernels, unless the parser does not understand what the driver took.
+    fn kernels(&self) -> Option<&[Kernel]> {
+        let parse = || {
+            let module = cuda_ptx::Module::parse_signatures(&self.text).ok()?;
+            let kernels = module.entries().map(|entry| Kernel {
+                name: entry.name.into(),
+                parameters: entry
+                    .params
+                    .iter()
+                    .map(|parameter| Parameter {
+                        offset: parameter.offset,
+                        size: parameter.size,
+                    })
+                    .collect(),
+            });
+            Some(kernels.collect())
+        };
+        self.kernels.get_or_init(parse).as_deref()
+    }
+}
+
+impl ModuleCore {
+    /// The parameters of a kernel according to the PTX, where the driver cannot tell them.
+    pub(crate) fn parameters_from_ptx(&self, name: &str) -> Option<Vec<Parameter>> {
+        let kernels = self.text()?.kernels()?;
+        let kernel = kernels.iter().find(|kernel| &*kernel.name == name)?;
+        Some(kernel.parameters.clone())
+    }
+
+    /// The names of the kernels according to the PTX, where the driver cannot tell them.
+    pub(super) fn names_from_ptx(&self) -> Option<Vec<String>> {
+        let kernels = self.text()?.kernels()?;
+        Some(kernels.iter().map(|it| it.name.to_string()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_with_their_parameters() {
+        let text = ".version 7.0\n.target sm_70\n.address_size 64\n\
+                    .visible .entry scale(.param .u32 n, .param .u64 p, .param .f32 f)\n{ ret; }\n";
+        let kept = KeptText {
+            text: text.into(),
+            kernels: OnceLock::new(),
+        };
+        let kernels = kept.kernels().expect("parses");
+        assert_eq!(&*kernels[0].name, "scale");
+        let layout = |offset, size| Parameter { offset, size };
+        let expected = [layout(0, 4), layout(8, 8), layout(16, 4)];
+        assert_eq!(kernels[0].parameters, expected);
+    }
+
+    #[test]
+    fn text_that_does_not_parse_tells_nothing() {
+        let kept = KeptText {
+            text: "x".into(),
+            kernels: OnceLock::new(),
+        };
+        assert!(kept.kernels().is_none());
+    }
+}
