@@ -56,14 +56,9 @@ impl<'a> Decoder<'_, 'a> {
                 Ok(instr.dst[0])
             }
             (Operand::Integer(value), Ty::Pred) => {
-                let row = self.symbols.always(&mut self.code);
-                if *value != 0 {
-                    Ok(row)
-                } else {
-                    Err(String::from(
-                        "a false constant predicate is not implemented",
-                    ))
-                }
+                // A row that nobody writes is false.
+                let truth = *value != 0;
+                Ok(if truth { self.symbols.always(&mut self.code) } else { super::symbols::new_row(1, &mut self.code) })
             }
             (Operand::Integer(value), Ty::B16 | Ty::B32 | Ty::B64) => {
                 let kept = if bits == 64 {

@@ -58,7 +58,7 @@ pub(crate) fn fused32(a: f32, b: f32, c: f32) -> f32 {
         bits.wrapping_sub(1)
     };
     // Infinities and NaN have no meaningful error; comparing with zero leaves them alone.
-    let inexact = error != 0.0;
+    let inexact = error.abs() > 0.0;
     let odd = if inexact && bits & 1 == 0 {
         towards
     } else {
@@ -220,4 +220,21 @@ fn minimum(mnemonic: &[&str]) -> Option<Entry> {
         ["max", "f64"] => entry!(F64 <- F64 F64 |a, b| max64(a, b)),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fused32;
+
+    #[test]
+    fn fused_with_infinities() {
+        for x in [1f32, -1.0] {
+            for y in [f32::INFINITY, f32::NEG_INFINITY] {
+                for z in [1f32, -1.0] {
+                    assert_eq!(fused32(x, y, z), x * y);
+                    assert_eq!(fused32(z, x, y), y);
+                }
+            }
+        }
+    }
 }

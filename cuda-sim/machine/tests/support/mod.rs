@@ -58,6 +58,10 @@ impl Arena {
         self.place_words(values, u32::to_le_bytes)
     }
 
+    pub(crate) fn store_all(&self, address: u64, bytes: &[u8]) {
+        self.store(address, bytes).unwrap();
+    }
+
     pub(crate) fn read(&self, address: u64, size: usize) -> Vec<u8> {
         let mut out = vec![0; size];
         self.load(address, &mut out).unwrap();
