@@ -6,7 +6,10 @@ mod device;
 mod driver;
 mod error;
 mod event;
+mod function;
+mod launch;
 mod memory;
+mod module;
 mod order;
 mod process;
 mod stream;
@@ -21,10 +24,15 @@ pub use device::{
 pub use driver::{Driver, Version};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
+pub use function::{Function, FunctionAttributes, Parameter, SharedCarveout};
+pub use launch::{
+    Dim3, DynamicArgument, KernelArgument, KernelArguments, LaunchConfig, Null, RawParts,
+};
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,
     Lender, PinnedBuffer, PinnedSlice, PinnedSliceMut, RawAllocation,
 };
+pub use module::{JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode};
 pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags};
 
 /// What the macros of this crate expand to; not for use by hand.

@@ -9,6 +9,8 @@
 //! code on a recording queue, judge random programs by reachability, and see a race as soon as a rule is switched off.
 
 mod entries;
+#[cfg(test)]
+mod model;
 mod operation;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -200,11 +202,11 @@ impl<Q: Queue> Order<Q> {
     ///
     /// The block stays on the home path: until the host has waited and [`Order::forget`] was told so, a crossing finds
     /// the event among the entries, and home needs none.
-    pub(crate) fn pending(&self, writes_only: bool) -> Result<Vec<Q::Event>, Q::Error> {
+    pub(crate) fn pending<R: Rules>(&self, writes_only: bool) -> Result<Vec<Q::Event>, Q::Error> {
         let wanted = if writes_only { WRITTEN } else { READ | WRITTEN };
-        let mut entries = self.lock();
+        let mut entries = R::lock(&self.entries);
         if self.mark.load(Ordering::Acquire) & wanted != 0 {
-            self.cover_home::<Sound>(&mut entries)?;
+            self.cover_home::<R>(&mut entries)?;
         }
         Ok(entries.events(writes_only))
     }
@@ -220,8 +222,8 @@ impl<Q: Queue> Order<Q> {
     }
 
     /// Forgets the entries of events that are known to be complete.
-    pub(crate) fn forget(&self, is_complete: impl Fn(&Q::Event) -> bool) {
-        self.lock().retain(|event| !is_complete(event));
+    pub(crate) fn forget<R: Rules>(&self, is_complete: impl Fn(&Q::Event) -> bool) {
+        R::lock(&self.entries).retain(|event| !is_complete(event));
     }
 
     /// Enters an event that covers everything that happened to the block before it came to us.

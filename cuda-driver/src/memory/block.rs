@@ -8,7 +8,7 @@ use cuda_sys::CUdeviceptr;
 use crate::call;
 use crate::context::{ContextCore, Deferred, drop_owner};
 use crate::error::Result;
-use crate::order::{Access, Order, Queue, Range};
+use crate::order::{Access, Order, Queue, Range, Sound};
 use crate::process;
 use crate::stream::StreamCore;
 
@@ -122,7 +122,7 @@ impl Block {
     }
 
     fn free_synchronously(&self) -> Result<()> {
-        for event in self.order.pending(false)? {
+        for event in self.order.pending::<Sound>(false)? {
             event.synchronize()?;
         }
         let _current = self.context.push()?;

@@ -16,7 +16,7 @@ use super::slice::DeviceSliceMut;
 use crate::call;
 use crate::context::{Context, ContextCore, PooledEvent};
 use crate::error::{Doing, Error, ErrorKind, Result};
-use crate::order::Queue;
+use crate::order::{Queue, Sound};
 use crate::stream::{AnyStream, Stream, StreamCore};
 
 /// The stream in whose order the lender of memory works on it.
@@ -109,13 +109,13 @@ impl Drop for Loan<'_> {
 }
 
 fn wait_on_host(block: &Block) -> Result<()> {
-    let events = block.order().pending(false)?;
+    let events = block.order().pending::<Sound>(false)?;
     for event in &events {
         event.synchronize()?;
     }
     block
         .order()
-        .forget(|event: &PooledEvent| events.iter().any(|known| known.is_same(event)));
+        .forget::<Sound>(|event: &PooledEvent| events.iter().any(|known| known.is_same(event)));
     Ok(())
 }
 

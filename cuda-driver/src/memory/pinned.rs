@@ -13,7 +13,7 @@ use super::pinned_slice::{PinnedSlice, PinnedSliceMut};
 use crate::call;
 use crate::context::{CloseError, ContextCore, PooledEvent};
 use crate::error::{Doing, Result};
-use crate::order::{Access, Order, Range};
+use crate::order::{Access, Order, Range, Sound};
 use crate::process;
 use crate::stream::{Stream, StreamCore, relaxed};
 
@@ -93,13 +93,13 @@ impl PinnedMemory {
 
     /// Makes the host wait for everything that the device still does to the memory, or for all that it writes.
     pub(super) fn wait(&self, writes_only: bool) -> Result<()> {
-        let events = self.order.pending(writes_only)?;
+        let events = self.order.pending::<Sound>(writes_only)?;
         for event in &events {
             event.synchronize()?;
         }
         if !events.is_empty() {
             let done = |event: &PooledEvent| events.iter().any(|known| known.is_same(event));
-            self.order.forget(done);
+            self.order.forget::<Sound>(done);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
-use super::{Entries, Order, Queue, Range, Rules};
+use super::{Entries, Order, Queue, Range, Rules, Sound};
 
 /// One block that an operation uses, and how.
 pub(crate) struct Access<'a, Q: Queue> {
@@ -80,13 +80,79 @@ impl Operation {
         accesses: &mut [Access<'_, Q>],
         enqueue: impl FnOnce() -> Result<(), Q::Error>,
     ) -> Result<(), Q::Error> {
-        let number = stream.number();
         let event = stream.reserve()?;
         accesses.sort_unstable_by_key(Access::key);
         let accesses = &*accesses;
 
-        let mut blocks = Self::lock_blocks::<R, Q>(number, accesses);
-        for block in &mut blocks {
+        let mut blocks = Self::lock_blocks::<R, Q>(stream.number(), accesses);
+        Self::wait::<R, Q>(stream, accesses, &mut blocks)?;
+        R::preempt();
+
+        let result = enqueue();
+        if result.as_ref().is_err_and(Q::is_refusal) {
+            return result;
+        }
+        R::preempt();
+        if let Err(error) = stream.record(&event) {
+            drop(blocks);
+            Self::without_event(stream, accesses);
+            return result.and(Err(error));
+        }
+        Self::enter::<R, Q>(stream.number(), accesses, &mut blocks, &event);
+        result
+    }
+
+    /// Waits for what the accesses conflict with, for an operation that is enqueued by code which is not ours.
+    ///
+    /// The accesses stay borrowed until [`Operation::close`], so nothing that conflicts comes in between; what does not
+    /// conflict may, for nothing is locked meanwhile.
+    pub(crate) fn open<Q: Queue>(
+        stream: &Q,
+        accesses: &mut [Access<'_, Q>],
+    ) -> Result<Option<Q::Event>, Q::Error> {
+        accesses.sort_unstable_by_key(Access::key);
+        let number = stream.number();
+        if accesses
+            .iter()
+            .all(|access| access.order.is_at_home(number))
+        {
+            return Ok(None);
+        }
+        let event = stream.reserve()?;
+        let mut blocks = Self::lock_blocks::<Sound, Q>(number, accesses);
+        Self::wait::<Sound, Q>(stream, accesses, &mut blocks)?;
+        Ok(Some(event))
+    }
+
+    /// Leaves behind what later operations wait for; comes after [`Operation::open`] with the same accesses.
+    pub(crate) fn close<Q: Queue>(
+        stream: &Q,
+        accesses: &[Access<'_, Q>],
+        event: Option<Q::Event>,
+    ) -> Result<(), Q::Error> {
+        let Some(event) = event else {
+            for access in accesses {
+                access.order.mark_home(access.write);
+            }
+            return Ok(());
+        };
+        let mut blocks = Self::lock_blocks::<Sound, Q>(stream.number(), accesses);
+        if let Err(error) = stream.record(&event) {
+            drop(blocks);
+            Self::without_event(stream, accesses);
+            return Err(error);
+        }
+        Self::enter::<Sound, Q>(stream.number(), accesses, &mut blocks, &event);
+        Ok(())
+    }
+
+    /// Makes the stream wait for the conflicts of all accesses to blocks that are held, and makes room for entries.
+    fn wait<R: Rules, Q: Queue>(
+        stream: &Q,
+        accesses: &[Access<'_, Q>],
+        blocks: &mut [Held<'_, Q>],
+    ) -> Result<(), Q::Error> {
+        for block in blocks {
             let Some(entries) = &mut block.entries else {
                 continue;
             };
@@ -98,24 +164,17 @@ impl Operation {
             }
             entries.reserve(block.accesses.len());
         }
-        R::preempt();
+        Ok(())
+    }
 
-        let result = enqueue();
-        if result.as_ref().is_err_and(Q::is_refusal) {
-            return result;
-        }
-        R::preempt();
-        if let Err(error) = stream.record(&event) {
-            drop(blocks);
-            if stream.finish().is_err() {
-                for access in accesses {
-                    access.order.lose();
-                }
-            }
-            return result.and(Err(error));
-        }
-        for block in &mut blocks {
-            let order = accesses[block.accesses.start].order;
+    /// Enters an operation behind which `event` was recorded.
+    fn enter<R: Rules, Q: Queue>(
+        number: u64,
+        accesses: &[Access<'_, Q>],
+        blocks: &mut [Held<'_, Q>],
+        event: &Q::Event,
+    ) {
+        for block in blocks {
             for access in &accesses[block.accesses.clone()] {
                 match &mut block.entries {
                     Some(entries) if block.waited_for_all => {
@@ -125,11 +184,20 @@ impl Operation {
                     Some(entries) => {
                         entries.enter::<R>(access.range, access.write, number, event.clone());
                     }
-                    None => order.mark_home(access.write),
+                    None => access.order.mark_home(access.write),
                 }
             }
         }
-        result
+    }
+
+    /// Makes up for an event that could not be recorded: the host waits, or the memory is never freed.
+    #[cold]
+    fn without_event<Q: Queue>(stream: &Q, accesses: &[Access<'_, Q>]) {
+        if stream.finish().is_err() {
+            for access in accesses {
+                access.order.lose();
+            }
+        }
     }
 
     /// Locks the entries of each block that is not on its home path, each once, in the order of their addresses.

@@ -1,0 +1,213 @@
+//! Functions: the kernels of a module, with their parameters and attributes.
+//!
+//! C group: module management and execution control.
+
+mod attributes;
+
+use std::fmt;
+use std::sync::Arc;
+
+use cuda_sys::{CUfunction, CUfunction_attribute, CUresult};
+
+pub use attributes::{FunctionAttributes, SharedCarveout};
+
+use crate::call;
+use crate::context::{Context, ContextCore};
+use crate::device::Device;
+use crate::error::{Doing, Result};
+use crate::module::{Module, ModuleCore};
+
+/// A kernel of a module; cheap to clone. It keeps its module loaded.
+///
+/// See [`Function::launch`] for the way to run it.
+#[derive(Clone)]
+pub struct Function {
+    core: Arc<FunctionCore>,
+}
+
+/// # Invariants
+/// * `raw` is a function of `module`, live as long as that.
+/// * `sizes`, where there are any, are those of the kernel's parameters in their order.
+pub(crate) struct FunctionCore {
+    raw: CUfunction,
+    context: Arc<ContextCore>,
+    sizes: Option<Box<[usize]>>,
+    parameters: Option<Box<[Parameter]>>,
+    name: Box<str>,
+    module: Arc<ModuleCore>,
+}
+
+// SAFETY: a CUfunction may be used from any thread.
+unsafe impl Send for FunctionCore {}
+// SAFETY: as for `Send`; nothing in the core changes.
+unsafe impl Sync for FunctionCore {}
+
+/// Where a parameter lies in the kernel's parameter memory, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parameter {
+    /// The offset from the beginning.
+    pub offset: usize,
+    /// The size.
+    pub size: usize,
+}
+
+impl Module {
+    /// The kernel of that name, as it stands in the image (`extern "C"` names as written, others mangled).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the names that there are; what loading it returns.
+    #[doc(alias = "cuModuleGetFunction")]
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let module = self.core();
+        let raw = module.raw_function(name)?;
+        let parameters = read_parameters(module, raw, name)?;
+        let core = FunctionCore {
+            raw,
+            context: Arc::clone(module.context()),
+            sizes: parameters
+                .as_ref()
+                .map(|list| list.iter().map(|parameter| parameter.size).collect()),
+            parameters: parameters.map(Vec::into_boxed_slice),
+            name: name.into(),
+            module: Arc::clone(module),
+        };
+        core.load()?;
+        Ok(Function {
+            core: Arc::new(core),
+        })
+    }
+}
+
+/// The kernel's parameters from the driver, or from the PTX text for drivers that do not tell.
+fn read_parameters(
+    module: &ModuleCore,
+    raw: CUfunction,
+    name: &str,
+) -> Result<Option<Vec<Parameter>>> {
+    let driver = module.context().driver();
+    if driver.library().cuFuncGetParamInfo().is_err() {
+        return Ok(module.parameters_from_ptx(name));
+    }
+    let mut parameters = Vec::new();
+    loop {
+        let (mut offset, mut size) = (0, 0);
+        let index = parameters.len();
+        let (offset_out, size_out) = (&raw mut offset, &raw mut size);
+        // SAFETY: the function is live, and the pointers are to live integers.
+        let result = unsafe { call!(driver, cuFuncGetParamInfo(raw, index, offset_out, size_out)) };
+        match result {
+            Ok(()) => parameters.push(Parameter { offset, size }),
+            // Beyond the last parameter.
+            Err(error) if error.is_status(CUresult::CUDA_ERROR_INVALID_VALUE) => {
+                return Ok(Some(parameters));
+            }
+            Err(error) => return Err(error.doing(format!("read the parameters of `{name}`"))),
+        }
+    }
+}
+
+impl Function {
+    #[inline(always)]
+    pub(crate) fn core(&self) -> &FunctionCore {
+        &self.core
+    }
+
+    /// The name in the image.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    /// The raw function, which stays its module's.
+    #[must_use]
+    pub fn as_raw(&self) -> CUfunction {
+        self.core.raw
+    }
+
+    /// The module that the kernel is of.
+    #[must_use]
+    pub fn module(&self) -> Module {
+        Module::from_core(Arc::clone(&self.core.module))
+    }
+
+    /// The context that the kernel was loaded into.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        Context::from_core(Arc::clone(&self.core.context))
+    }
+
+    /// The kernel's parameters, in their order; `None` if neither the driver nor the image tells, so that launches compare
+    /// nothing.
+    #[doc(alias = "cuFuncGetParamInfo")]
+    #[must_use]
+    pub fn parameters(&self) -> Option<&[Parameter]> {
+        self.core.parameters.as_deref()
+    }
+}
+
+impl FunctionCore {
+    #[inline(always)]
+    pub(crate) fn as_raw(&self) -> CUfunction {
+        self.raw
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.context.device()
+    }
+
+    /// Whether the kernel belongs to that context.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, context: &Arc<ContextCore>) -> bool {
+        Arc::ptr_eq(&self.context, context)
+    }
+
+    #[inline(always)]
+    pub(crate) fn parameter_sizes(&self) -> Option<&[usize]> {
+        self.sizes.as_deref()
+    }
+
+    pub(crate) fn raw_attribute(&self, attribute: CUfunction_attribute) -> Result<i32> {
+        let mut value = 0;
+        let driver = self.context.driver();
+        // SAFETY: the function is live, and the pointer is to a live integer.
+        unsafe {
+            call!(
+                driver,
+                cuFuncGetAttribute(&raw mut value, attribute, self.raw)
+            )
+        }
+        .doing(|| format!("read {attribute:?} of `{}`", self.name))?;
+        Ok(value)
+    }
+
+    /// Loads the kernel onto the device now, where the driver would wait for the first launch, which would then wait for
+    /// everything that runs.
+    fn load(&self) -> Result<()> {
+        let driver = self.context.driver();
+        if driver.library().cuFuncLoad().is_err() {
+            return Ok(());
+        }
+        let _current = self.context.push()?;
+        // SAFETY: the function is live, and its context is current.
+        let result = unsafe { call!(driver, cuFuncLoad(self.raw)) };
+        self.context
+            .watch(result)
+            .doing(|| format!("load the kernel `{}`", self.name))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_struct("Function");
+        list.field("name", &self.core.name);
+        match &self.core.parameters {
+            Some(parameters) => list.field("parameters", parameters),
+            None => list.field("parameters", &"unverified"),
+        };
+        list.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,128 @@
+//! What a kernel needs of the device, and what can be asked of the driver for it.
+
+use cuda_sys::CUfunction_attribute as Attribute;
+
+use super::Function;
+use crate::CacheConfig;
+use crate::call;
+use crate::error::{Doing, Result};
+
+/// What a kernel needs and may use. Sizes are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct FunctionAttributes {
+    /// The most threads that a block of this kernel can have on this device.
+    pub max_threads_per_block: u32,
+    /// Shared memory that the kernel declares, for each block.
+    pub static_shared_bytes: u32,
+    /// Constant memory that the kernel declares.
+    pub const_bytes: u32,
+    /// Local memory of each thread.
+    pub local_bytes: u32,
+    /// Registers of each thread.
+    pub registers: u32,
+    /// The virtual architecture that the kernel was compiled for, as major × 10 + minor.
+    pub ptx_version: u32,
+    /// The architecture of the machine code in use, as major × 10 + minor.
+    pub binary_version: u32,
+    /// Dynamic shared memory that a launch may ask for.
+    pub max_dynamic_shared_bytes: u32,
+}
+
+/// Which part of the memory that L1 cache and shared memory have in common should be shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharedCarveout {
+    /// The driver decides.
+    Default,
+    /// As much L1 cache as possible.
+    MaxL1,
+    /// As much shared memory as possible.
+    MaxShared,
+    /// That many percent of the most shared memory there can be, rounded up to what the device has.
+    Percent(u8),
+}
+
+impl Function {
+    /// What the kernel needs and may use.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuFuncGetAttribute")]
+    pub fn attributes(&self) -> Result<FunctionAttributes> {
+        let read = |attribute| {
+            Ok::<u32, crate::Error>(u32::try_from(self.core.raw_attribute(attribute)?)?)
+        };
+        Ok(FunctionAttributes {
+            max_threads_per_block: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            static_shared_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            const_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
+            local_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            registers: read(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            ptx_version: read(Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION)?,
+            binary_version: read(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION)?,
+            max_dynamic_shared_bytes: read(
+                Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            )?,
+        })
+    }
+
+    /// Allows launches of this kernel that many bytes of dynamic shared memory, beyond the 48 KiB that all may have.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the device has not that much for a block,
+    /// together with what the kernel declares.
+    #[doc(alias = "cuFuncSetAttribute")]
+    pub fn set_max_dynamic_shared_bytes(&self, bytes: u32) -> Result<()> {
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+        self.set(attribute, value).doing(|| {
+            format!(
+                "allow `{}` {bytes} bytes of dynamic shared memory",
+                self.name()
+            )
+        })
+    }
+
+    /// Asks for a division between L1 cache and shared memory.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuFuncSetAttribute")]
+    pub fn set_preferred_shared_carveout(&self, carveout: SharedCarveout) -> Result<()> {
+        let value = match carveout {
+            SharedCarveout::Default => -1,
+            SharedCarveout::MaxL1 => 0,
+            SharedCarveout::MaxShared => 100,
+            SharedCarveout::Percent(percent) => i32::from(percent),
+        };
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+        self.set(attribute, value)
+            .doing(|| format!("set the shared memory carve-out of `{}`", self.name()))
+    }
+
+    /// Asks for a division between L1 cache and shared memory, on devices of the first generations that had one.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuFuncSetCacheConfig")]
+    pub fn set_cache_config(&self, config: CacheConfig) -> Result<()> {
+        let core = &*self.core;
+        let raw = config.as_raw();
+        let _current = core.context.push()?;
+        // SAFETY: the function is live as long as its module.
+        unsafe { call!(core.context.driver(), cuFuncSetCacheConfig(core.raw, raw)) }
+            .doing(|| format!("set the cache configuration of `{}`", self.name()))
+    }
+
+    fn set(&self, attribute: Attribute, value: i32) -> Result<()> {
+        let core = &*self.core;
+        let _current = core.context.push()?;
+        // SAFETY: the function is live as long as its module.
+        unsafe {
+            call!(
+                core.context.driver(),
+                cuFuncSetAttribute(core.raw, attribute, value)
+            )
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Launching kernels: the configuration, the arguments, and the ways to give them.
+//!
+//! C group: execution control. A launch trusts code that Rust cannot see, so it is `unsafe`; the number and sizes of the
+//! arguments are compared with the kernel's parameters all the same.
+
+mod argument;
+mod arguments;
+mod config;
+mod diagnosis;
+mod dynamic;
+mod macros;
+mod raw;
+
+use std::ffi::c_void;
+
+pub use argument::{KernelArgument, Null};
+pub use arguments::KernelArguments;
+pub use config::{Dim3, LaunchConfig};
+pub use dynamic::DynamicArgument;
+pub use raw::RawParts;
+
+use crate::call;
+use crate::error::{Error, ErrorKind, Result};
+use crate::function::{Function, FunctionCore};
+use crate::order::{Access, Operation, Queue, Sound};
+use crate::stream::{AnyStream, StreamCore};
+
+impl Function {
+    /// Enqueues the kernel on `stream`.
+    ///
+    /// The arguments are a tuple of up to 16: `&memory` for what the kernel reads, `&mut memory` for what it writes (device
+    /// allocations and slices), numbers and `repr(C)` structs by value ([`bytemuck::NoUninit`]), and [`Null`] for a null
+    /// pointer. Memory that was last used on another stream is waited for first. Nothing is allocated.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ArgumentMismatch`] if the number of arguments or the size of one differs from the kernel's
+    /// parameters; [`ErrorKind::Mismatch`] if kernel, stream and memory do not belong together;
+    /// [`ErrorKind::LaunchTooLarge`] and others with the limit that was exceeded.
+    ///
+    /// # Safety
+    /// * The arguments are of the types that the kernel's parameters have, in their order.
+    /// * With these arguments and this configuration the kernel accesses only memory that the arguments name, within
+    ///   their lengths, and its module's globals; it writes only what is passed as `&mut`, and leaves valid elements there.
+    /// * It keeps no address beyond its end, and races neither with itself nor, through globals, with other kernels.
+    ///
+    /// ```
+    /// # fn main() -> cuda_driver::Result<()> {
+    /// # #[cfg(feature = "simulator")] {
+    /// use cuda_driver::{Driver, LaunchConfig};
+    ///
+    /// let context = Driver::simulated()?.device(0)?.primary_context()?;
+    /// let module = context.load_ptx(
+    ///     ".version 7.0
+    ///      .target sm_52
+    ///      .address_size 64
+    ///      .visible .entry answer(.param .u64 to) {
+    ///          .reg .b64 %rd<3>;
+    ///          ld.param.u64 %rd1, [to];
+    ///          cvta.to.global.u64 %rd2, %rd1;
+    ///          st.global.u32 [%rd2], 42;
+    ///          ret;
+    ///      }",
+    /// )?;
+    /// let answer = module.function("answer")?;
+    /// let stream = context.create_stream()?;
+    /// let mut to = stream.zeroed::<u32>(1)?;
+    /// // SAFETY: the kernel writes one `u32` to where its only parameter points.
+    /// unsafe { answer.launch(&stream, LaunchConfig::new(1, 1), (&mut to,)) }?;
+    /// assert_eq!(to.to_vec()?, [42]);
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "cuLaunchKernel")]
+    #[inline]
+    pub unsafe fn launch<S: AnyStream, A: KernelArguments>(
+        &self,
+        stream: &S,
+        config: LaunchConfig,
+        arguments: A,
+    ) -> Result<()> {
+        let stream = stream.stream_core();
+        let function = self.core();
+        if !function.is_of(stream.context()) || !function.takes(&arguments) {
+            return Err(function.refuse(stream, arguments.sizes().as_ref()));
+        }
+        let mut pointers = arguments.pointers();
+        let pointers = pointers.as_mut();
+        if stream.is_plain() && arguments.are_at_home(stream.number()) {
+            // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
+            // the arguments borrow is marked below.
+            let result = unsafe { enqueue(function, stream, &config, pointers) };
+            arguments.mark_home();
+            return match result {
+                Ok(()) => Ok(()),
+                Err(error) => after_failure(function, stream, &config, pointers, error),
+            };
+        }
+        let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
+        arguments.uses(&mut uses);
+        launch_tracked(function, stream, &config, pointers, &mut uses)
+    }
+}
+
+/// The greatest number of arguments that a tuple can have.
+pub(crate) const MAX_ARGUMENTS: usize = 16;
+
+/// Calls the driver, once.
+///
+/// # Safety
+/// As [`Function::launch`]; `pointers` are to values of the sizes that the kernel takes.
+#[inline(always)]
+unsafe fn enqueue(
+    function: &FunctionCore,
+    stream: &StreamCore,
+    config: &LaunchConfig,
+    pointers: &mut [*mut c_void],
+) -> Result<()> {
+    let LaunchConfig { grid, block, .. } = *config;
+    let raw = function.as_raw();
+    let arguments = pointers.as_mut_ptr();
+    let extra = std::ptr::null_mut();
+    // SAFETY: the function and the stream are live as long as their owners; the rest is the caller's promise.
+    unsafe {
+        call!(
+            stream.driver(),
+            cuLaunchKernel(
+                raw,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                config.dynamic_shared_bytes,
+                stream.as_raw(),
+                arguments,
+                extra,
+            )
+        )
+    }
+}
+
+/// A failed launch on the home path: once more with a current context where that was missing, else the diagnosis.
+#[cold]
+fn after_failure(
+    function: &FunctionCore,
+    stream: &StreamCore,
+    config: &LaunchConfig,
+    pointers: &mut [*mut c_void],
+    error: Error,
+) -> Result<()> {
+    // SAFETY: as in the launch that failed; it is repeated only if nothing was enqueued.
+    let again = &mut || unsafe { enqueue(function, stream, config, pointers) };
+    stream
+        .after_failure(error, again)
+        .map_err(|error| diagnosis::diagnose(function, config, error))
+}
+
+/// A launch of which an argument is not on the home path, or on a stream that needs more than its handle.
+#[cold]
+#[inline(never)]
+fn launch_tracked(
+    function: &FunctionCore,
+    stream: &StreamCore,
+    config: &LaunchConfig,
+    pointers: &mut [*mut c_void],
+    uses: &mut [Option<Access<'_, StreamCore>>],
+) -> Result<()> {
+    let mut accesses: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
+    Operation::run::<Sound, _>(stream, &mut accesses, || {
+        // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.
+        stream.enqueue(|| unsafe { enqueue(function, stream, config, pointers) })
+    })
+    .map_err(|error| diagnosis::diagnose(function, config, error))
+}
+
+impl FunctionCore {
+    /// Whether the kernel's parameters, where they are known, are as many and as large as the arguments.
+    #[inline(always)]
+    fn takes<A: KernelArguments>(&self, arguments: &A) -> bool {
+        match self.parameter_sizes() {
+            Some(sizes) => arguments.fit(sizes),
+            None => true,
+        }
+    }
+
+    /// Why arguments do not fit.
+    #[cold]
+    fn refuse(&self, stream: &StreamCore, given: &[usize]) -> Error {
+        let doing = format!("launch `{}`", self.name());
+        if !self.is_of(stream.context()) {
+            return Error::new(
+                ErrorKind::Mismatch,
+                "the kernel's module and the stream belong to different contexts",
+            )
+            .doing(doing);
+        }
+        let wanted = self.parameter_sizes().unwrap_or(&[]);
+        let reason = if wanted.len() == given.len() {
+            let differing = wanted.iter().zip(given).enumerate();
+            let list: Vec<String> = differing
+                .filter(|(_, (wanted, given))| wanted != given)
+                .map(|(index, (wanted, given))| {
+                    format!("parameter {index} has {wanted} bytes and its argument {given}")
+                })
+                .collect();
+            list.join("; ")
+        } else {
+            format!(
+                "it has {} parameters, and {} arguments were given",
+                wanted.len(),
+                given.len()
+            )
+        };
+        Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing)
+    }
+}

@@ -1,0 +1,138 @@
+//! What a kernel can be given.
+
+use std::ffi::c_void;
+
+use bytemuck::NoUninit;
+use cuda_sys::CUdeviceptr;
+
+use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
+use crate::order::Access;
+use crate::stream::StreamCore;
+
+/// One argument of a kernel.
+///
+/// Implemented for references to device memory and for values without uninitialised bytes, and by nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel",
+    note = "pass `&memory` or `&mut memory`, a number, a `repr(C)` struct that is `bytemuck::NoUninit`, or `Null`"
+)]
+pub trait KernelArgument: sealed::Sealed {}
+
+pub(crate) mod sealed {
+    use super::{Access, StreamCore, c_void};
+
+    /// What a launch needs of an argument.
+    pub trait Sealed {
+        /// The size of the parameter that takes it, in bytes.
+        #[doc(hidden)]
+        const SIZE: usize;
+
+        /// Where its value is.
+        #[doc(hidden)]
+        fn pointer(&self) -> *mut c_void;
+
+        /// Whether its memory, if any, is on the home path of that stream.
+        #[doc(hidden)]
+        #[inline(always)]
+        fn is_at_home(&self, _stream: u64) -> bool {
+            true
+        }
+
+        /// Marks home as having work on its memory.
+        #[doc(hidden)]
+        #[inline(always)]
+        fn mark_home(&self) {}
+
+        /// The access to its memory.
+        #[doc(hidden)]
+        fn memory_use(&self) -> Option<MemoryUse<'_>> {
+            None
+        }
+    }
+
+    /// How an argument uses memory.
+    #[derive(Clone, Copy)]
+    pub struct MemoryUse<'a>(pub(crate) Access<'a, StreamCore>);
+
+    impl std::fmt::Debug for MemoryUse<'_> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_tuple("MemoryUse").field(&self.0.range).finish()
+        }
+    }
+}
+
+use sealed::{MemoryUse, Sealed};
+
+impl<T: NoUninit> Sealed for T {
+    const SIZE: usize = {
+        assert!(
+            size_of::<T>() != 0,
+            "a kernel has no parameters of size zero"
+        );
+        size_of::<T>()
+    };
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+}
+
+impl<T: NoUninit> KernelArgument for T {}
+
+/// A null pointer, for a parameter that may be one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Null;
+
+static NULL: CUdeviceptr = 0;
+
+impl Sealed for Null {
+    const SIZE: usize = size_of::<CUdeviceptr>();
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut c_void {
+        (&raw const NULL).cast_mut().cast()
+    }
+}
+
+impl KernelArgument for Null {}
+
+macro_rules! memory {
+    ($([$($generics:tt)*] $type:ty, $write:literal;)*) => {$(
+        impl<$($generics)*> Sealed for $type {
+            const SIZE: usize = size_of::<CUdeviceptr>();
+
+            #[inline(always)]
+            fn pointer(&self) -> *mut c_void {
+                std::ptr::from_ref(self.address()).cast_mut().cast()
+            }
+
+            #[inline(always)]
+            fn is_at_home(&self, stream: u64) -> bool {
+                self.block().order().is_at_home(stream)
+            }
+
+            #[inline(always)]
+            fn mark_home(&self) {
+                self.block().order().mark_home($write);
+            }
+
+            fn memory_use(&self) -> Option<MemoryUse<'_>> {
+                let bytes = self.size_in_bytes() as u64;
+                (bytes != 0).then(|| MemoryUse(self.block().access(*self.address(), bytes, $write)))
+            }
+        }
+
+        impl<$($generics)*> KernelArgument for $type {}
+    )*};
+}
+
+memory! {
+    [T] &DeviceAllocation<T>, false;
+    [T] &mut DeviceAllocation<T>, true;
+    [T] DeviceSlice<'_, T>, false;
+    [T] &DeviceSlice<'_, T>, false;
+    [T] &DeviceSliceMut<'_, T>, false;
+    [T] DeviceSliceMut<'_, T>, true;
+    [T] &mut DeviceSliceMut<'_, T>, true;
+}
