@@ -20,6 +20,13 @@ struct Fact<'a> {
     values: Vec<i64>,
 }
 
+impl Fact<'_> {
+    /// Whether this is a constant of a pointer type.
+    fn is_pointer(&self) -> bool {
+        self.in_rust.ends_with(".addr()")
+    }
+}
+
 /// `layout.tsv` with every fact, and `facts.rs` with the Rust expression of each.
 pub(crate) fn tables(
     headers: &Headers,
@@ -61,6 +68,7 @@ pub(crate) fn tables(
             values: vec![value; targets.len()],
         });
     }
+    facts.sort_by_key(Fact::is_pointer);
     Ok((table(&facts), expressions(&facts)))
 }
 
@@ -196,12 +204,32 @@ fn table(facts: &[Fact<'_>]) -> String {
     text
 }
 
+/// The numbers are compared when the test is compiled, for whichever target; addresses cannot be.
 fn expressions(facts: &[Fact<'_>]) -> String {
     let mut text = FIRST_LINE.to_string();
-    text.push_str("/// What Rust says of each line of `layout.tsv`, in the same order.\npub(super) fn rust() -> Vec<i128> {\n    vec![\n");
-    for fact in facts {
-        let _ = writeln!(text, "        {} as i128,", fact.in_rust);
+    text.push_str(ASSERTION);
+    text.push_str("/// What Rust says of each line of `layout.tsv`, in the same order, and what clang says for each target.\n");
+    text.push_str("static NUMBERS: &[(i64, [i64; 4])] = &[\n");
+    for fact in facts.iter().filter(|fact| !fact.is_pointer()) {
+        let _ = writeln!(text, "    ({} as i64, {:?}),", fact.in_rust, fact.values);
     }
-    text.push_str("    ]\n}\n");
+    text.push_str("];\n\n/// What Rust says of each line of `layout.tsv`, in the same order.\n");
+    text.push_str("pub(super) fn rust() -> Vec<i64> {\n");
+    text.push_str("    let mut facts: Vec<i64> = NUMBERS.iter().map(|fact| fact.0).collect();\n");
+    for fact in facts.iter().filter(|fact| fact.is_pointer()) {
+        let _ = writeln!(text, "    facts.push({} as i64);", fact.in_rust);
+    }
+    text.push_str("    facts\n}\n");
     text
 }
+
+const ASSERTION: &str = r#"const _: () = {
+    let mut index = 0;
+    while index < NUMBERS.len() {
+        let (rust, clang) = NUMBERS[index];
+        assert!(rust == clang[super::COLUMN], "a layout differs from clang's; the test names it");
+        index += 1;
+    }
+};
+
+"#;
