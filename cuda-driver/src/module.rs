@@ -148,6 +148,15 @@ impl Module {
         self.core.raw
     }
 
+    /// Gives the raw module away: it is the caller's to unload.
+    ///
+    /// # Errors
+    /// [`CloseError`] with the handle if other handles or functions still use the module.
+    pub fn into_raw(self) -> std::result::Result<CUmodule, CloseError<Self>> {
+        let mut core = self.into_sole_owner("give the module away")?;
+        Ok(std::mem::replace(&mut core.raw, std::ptr::null_mut()))
+    }
+
     /// What the driver's compiler remarked while it loaded the module; mostly empty, unless it was
     /// [asked to be verbose](JitOptions::verbose_log) and did not find the compiled code in its cache.
     #[must_use]
@@ -155,7 +164,8 @@ impl Module {
         &self.core.info_log
     }
 
-    /// How long the driver's compiler took; `None` where it reported nothing.
+    /// How long the driver's compiler took; `None` where it compiled nothing, because the code was in its cache or was
+    /// compiled before.
     #[doc(alias = "CU_JIT_WALL_TIME")]
     #[must_use]
     pub fn compile_time(&self) -> Option<Duration> {
@@ -176,17 +186,23 @@ impl Module {
     /// [`CloseError`] with the handle if other handles or functions still use the module; what the driver returns.
     #[doc(alias = "cuModuleUnload")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
-        match Arc::try_unwrap(self.core) {
-            Ok(mut core) => {
-                let result = core.unload().doing(|| "unload the module");
-                result.map_err(|error| CloseError::new(error, None))
-            }
-            Err(core) => {
-                let reason = "other handles or functions of it still use it";
-                let error = Error::new(ErrorKind::StillShared, reason).doing("unload the module");
-                Err(CloseError::new(error, Some(Self { core })))
-            }
-        }
+        let mut core = self.into_sole_owner("unload the module")?;
+        let context = Arc::clone(&core.context);
+        // Unloading would end a capture that another thread has begun, unless this thread does not mind.
+        let result = crate::stream::relaxed(context.driver(), || core.unload());
+        let result = context.watch(result).doing(|| "unload the module");
+        result.map_err(|error| CloseError::new(error, None))
+    }
+
+    fn into_sole_owner(
+        self,
+        doing: &'static str,
+    ) -> std::result::Result<ModuleCore, CloseError<Self>> {
+        Arc::try_unwrap(self.core).map_err(|core| {
+            let reason = "other handles or functions of it still use it";
+            let error = Error::new(ErrorKind::StillShared, reason).doing(doing);
+            CloseError::new(error, Some(Self { core }))
+        })
     }
 }
 
@@ -214,13 +230,9 @@ impl ModuleCore {
         if raw.is_null() || !owned || !self.context.may_release() {
             return Ok(());
         }
-        // Unloading would end a capture that another thread has begun, unless this thread does not mind.
-        let result = crate::stream::relaxed(self.driver(), || {
-            let _current = self.context.push()?;
-            // SAFETY: the module is live and ours, and nothing uses it any more.
-            unsafe { call!(self.driver(), cuModuleUnload(raw)) }
-        });
-        self.context.watch(result)
+        let _current = self.context.push()?;
+        // SAFETY: the module is live and ours, and nothing uses it any more.
+        unsafe { call!(self.driver(), cuModuleUnload(raw)) }
     }
 }
 

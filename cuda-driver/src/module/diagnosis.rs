@@ -25,31 +25,62 @@ pub(super) fn explain(
     image: &Image<'_>,
     options: &[CUjit_option],
 ) -> Error {
-    match error.status() {
-        Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_INVALID_PTX) => {
-            match image.text() {
-                Some(text) => explain_version(error, context.driver().version(), &text),
+    let version = context.driver().version();
+    let text = image.text();
+    let Some(status) = error.status() else {
+        return error;
+    };
+    match status {
+        CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_INVALID_PTX => {
+            match &text {
+                Some(text) => explain_target(explain_version(error, version, text), context, text),
                 None => error,
             }
         }
-        Some(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU) => {
-            match context.device().compute_capability() {
-                Ok(capability) => error.because(format!(
-                    "the device has compute capability {capability}, but {}",
-                    image.made_for()
-                )),
-                Err(_) => error.because(image.made_for()),
-            }
+        CUresult::CUDA_ERROR_INVALID_IMAGE if text.is_some_and(|text| !ptx::is_ptx(&text)) => {
+            error.because("the text is not PTX, which begins with `.version`")
         }
-        Some(CUresult::CUDA_ERROR_INVALID_VALUE) if !options.is_empty() => {
-            let version = context.driver().version();
-            error
-                .because(format!(
-                    "this driver (CUDA {version}) refuses the image or one of the options {options:?}"
-                ))
-                .remedied_by("load it without options to find out which")
+        CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
+            error.because(format!("{}, but {}", device(context), image.made_for()))
         }
+        CUresult::CUDA_ERROR_INVALID_SOURCE if options.contains(&CUjit_option::CU_JIT_TARGET) => {
+            error.because(format!(
+                "{}, and the target that was chosen makes no code for it",
+                device(context)
+            ))
+        }
+        CUresult::CUDA_ERROR_INVALID_VALUE if !options.is_empty() => error
+            .because(format!(
+                "this driver (CUDA {version}) refuses the image or one of the options {options:?}"
+            ))
+            .remedied_by("load it without options to find out which"),
         _ => error,
+    }
+}
+
+fn device(context: &ContextCore) -> String {
+    match context.device().compute_capability() {
+        Ok(capability) => format!("the device has compute capability {capability}"),
+        Err(_) => "the device's compute capability is not known".into(),
+    }
+}
+
+/// Drivers call PTX invalid whose target is newer than the device.
+fn explain_target(error: Error, context: &ContextCore, text: &str) -> Error {
+    let invalid = error.status() == Some(CUresult::CUDA_ERROR_INVALID_PTX);
+    let (Some(target), Ok(capability)) = (ptx::target(text), context.device().compute_capability())
+    else {
+        return error;
+    };
+    if invalid && ptx::capability(target).is_some_and(|needed| needed > capability) {
+        error
+            .because(format!(
+                "{}, but the PTX is for `{target}`",
+                device(context)
+            ))
+            .remedied_by(format!("emit PTX for `{}` or lower", capability.target()))
+    } else {
+        error
     }
 }
 

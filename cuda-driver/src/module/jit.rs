@@ -135,7 +135,7 @@ impl JitOptions {
         self
     }
 
-    /// Compiles for that compute capability.
+    /// Compiles for that compute capability, whose code must suit the context's device.
     #[must_use]
     #[doc(alias = "CU_JIT_TARGET")]
     pub const fn target(mut self, capability: ComputeCapability) -> Self {

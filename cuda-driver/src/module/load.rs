@@ -10,7 +10,7 @@ use super::image::Image;
 use super::jit::{Encoded, JitOptions};
 use crate::call;
 use crate::context::ContextCore;
-use crate::error::{Doing, Result};
+use crate::error::Result;
 
 /// A module that was just loaded, and what the compiler reported about it.
 pub(super) struct Loaded {
@@ -22,11 +22,13 @@ pub(super) struct Loaded {
 /// Bytes for each log at first.
 const SHORT: usize = 8 << 10;
 /// Bytes for each log at first when it is known to be long.
-const LONG: usize = 64 << 10;
+const LONG: usize = 1 << 20;
 /// Beyond this many bytes, a log stays truncated.
 const LONGEST: usize = 4 << 20;
 
-/// Loads the image; once more with more room where a log did not fit.
+/// Loads the image; once more with more room where the log of a failure did not fit.
+///
+/// After a success it is not tried again: the compiler would take the code from its cache, and say nothing.
 pub(super) fn load(
     context: &Arc<ContextCore>,
     image: &Image<'_>,
@@ -39,21 +41,9 @@ pub(super) fn load(
         SHORT
     };
     let mut attempt = Attempt::make(context, image, options, capacity)?;
-    while attempt.is_truncated() && capacity < LONGEST {
+    while attempt.result.is_err() && attempt.error.is_full() && capacity < LONGEST {
         capacity *= 8;
-        let again = Attempt::make(context, image, options, capacity)?;
-        if again.result.is_err() && attempt.result.is_ok() {
-            // Better a module with a truncated log than none.
-            break;
-        }
-        let superseded = std::mem::replace(&mut attempt, again);
-        if let Ok(raw) = superseded.result {
-            // SAFETY: the module was loaded here, and nobody knows it.
-            let unloaded = unsafe { call!(context.driver(), cuModuleUnload(raw)) };
-            context
-                .watch(unloaded)
-                .doing(|| "unload a module that was loaded twice")?;
-        }
+        attempt = Attempt::make(context, image, options, capacity)?;
     }
     match attempt.result {
         Ok(raw) => Ok(Loaded {
@@ -130,14 +120,6 @@ impl Attempt {
             options: asked,
         })
     }
-
-    /// Whether the log that matters did not fit.
-    fn is_truncated(&self) -> bool {
-        match &self.result {
-            Ok(_) => self.info.is_full(),
-            Err(_) => self.error.is_full(),
-        }
-    }
 }
 
 /// Where the driver writes a log: text up to a NUL.
@@ -165,6 +147,28 @@ impl LogBuffer {
 
     fn text(&self) -> String {
         let bytes = self.0.get(..self.len()).unwrap_or(&[]);
-        String::from_utf8_lossy(bytes).trim().to_owned()
+        let mut text = String::from_utf8_lossy(bytes).trim().to_owned();
+        if self.is_full() {
+            text.push_str("\n… (the log is longer)");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_did_not_fit_says_so() {
+        let mut buffer = LogBuffer::new(16);
+        buffer.0[..5].copy_from_slice(b"short");
+        assert!(!buffer.is_full());
+        assert_eq!(buffer.text(), "short");
+        for used in [15, 16] {
+            buffer.0[..used].fill(b'x');
+            assert!(buffer.is_full());
+            assert!(buffer.text().ends_with("x\n… (the log is longer)"));
+        }
     }
 }

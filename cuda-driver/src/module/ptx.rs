@@ -1,5 +1,6 @@
 //! What is read of PTX without parsing it, and the versions of PTX that drivers take.
 
+use crate::device::ComputeCapability;
 use crate::driver::Version;
 
 /// Whether a text starts as PTX does: with `.version`, after comments.
@@ -29,6 +30,14 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// The first word of `.target`, such as `sm_80`.
 pub(super) fn target(text: &str) -> Option<&str> {
     directive(text, ".target")
+}
+
+/// The compute capability that a target such as `sm_90a` stands for.
+pub(super) fn capability(target: &str) -> Option<ComputeCapability> {
+    let number = target.strip_prefix("sm_")?;
+    let number = number.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let number: u32 = number.parse().ok()?;
+    Some(ComputeCapability::new(number / 10, number % 10))
 }
 
 /// The version that the text states.
@@ -72,6 +81,14 @@ mod tests {
         assert_eq!(version(text), Some(Version { major: 8, minor: 4 }));
         assert_eq!(target(text), Some("sm_90a"));
         assert_eq!(version(".version x"), None);
+    }
+
+    #[test]
+    fn capabilities_of_targets() {
+        let of = |target| capability(target).map(|it| it.to_string());
+        assert_eq!(of("sm_90a").as_deref(), Some("9.0"));
+        assert_eq!(of("sm_121").as_deref(), Some("12.1"));
+        assert_eq!(of("texmode"), None);
     }
 
     #[test]

@@ -100,7 +100,25 @@ fn ptx_for_a_newer_device_names_both() -> Result<()> {
     let newer = TWO_KERNELS.replace("7.0\n.target sm_70", "8.8\n.target sm_121");
     let error = context.load_ptx(&newer).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidImage);
-    assert!(error.to_string().contains("sm_121"), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("capability 9.0, but the PTX is for `sm_121`"),
+        "{text}"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_is_no_ptx_is_said_to_be_none() -> Result<()> {
+    let context = context_of(&Simulator::new())?;
+    for text in ["", "__global__ void f() {}"] {
+        let error = context.load_ptx(text).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidImage, "{error}");
+        assert!(
+            error.to_string().contains("begins with `.version`"),
+            "{error}"
+        );
+    }
     Ok(())
 }
 
@@ -159,6 +177,37 @@ fn closing_reports_what_dropping_cannot() -> Result<()> {
     simulator.fail("cuModuleUnload", 1, CUresult::CUDA_ERROR_INVALID_HANDLE);
     let refused = module.close().unwrap_err();
     assert_eq!(refused.error().kind(), ErrorKind::InvalidHandle);
+    assert_eq!(simulator.call_count("cuModuleUnload"), 1);
+    Ok(())
+}
+
+#[test]
+fn unloading_spares_the_captures_of_other_threads() -> Result<()> {
+    let simulator = Simulator::new();
+    let context = context_of(&simulator)?;
+    let dropped = context.load_ptx(TWO_KERNELS)?;
+    let closed = context.load_ptx(TWO_KERNELS)?;
+    simulator.reset_calls();
+    simulator.set_trace(true);
+    drop(dropped);
+    closed.close()?;
+    let exchange = "cuThreadExchangeStreamCaptureMode";
+    let relevant = |symbol: &&str| *symbol == exchange || *symbol == "cuModuleUnload";
+    let trace = simulator.trace();
+    let calls: Vec<_> = trace.iter().map(|it| it.symbol).filter(relevant).collect();
+    let expected = [exchange, "cuModuleUnload", exchange];
+    assert_eq!(calls, [expected, expected].concat());
+    Ok(())
+}
+
+#[test]
+fn a_module_given_away_is_not_unloaded_until_it_is_taken_back() -> Result<()> {
+    let simulator = Simulator::new();
+    let context = context_of(&simulator)?;
+    let raw = context.load_ptx(TWO_KERNELS)?.into_raw()?;
+    assert_eq!(simulator.call_count("cuModuleUnload"), 0);
+    // SAFETY: the module is live and nobody else's.
+    drop(unsafe { Module::from_raw(&context, raw) });
     assert_eq!(simulator.call_count("cuModuleUnload"), 1);
     Ok(())
 }

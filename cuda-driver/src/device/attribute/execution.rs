@@ -60,8 +60,9 @@ attributes! {
         supports_unified_function_pointers: bool = "CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS";
         /// Whether streams can reduce values in memory atomically.
         supports_atomic_reduction: bool = "CU_DEVICE_ATTRIBUTE_ATOMIC_REDUCTION_SUPPORTED";
-        /// Whether streams can write and wait for 32-bit values in memory.
-        supports_stream_memory_operations: bool = "CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1";
+        /// Whether streams can write and wait for 32-bit values in memory, with the first form of these functions, which
+        /// current drivers do not have any more; the second form needs no support of the device for 32 bits.
+        supports_stream_memory_operations_v1: bool = "CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1";
         /// Whether streams can write and wait for 64-bit values in memory, with the first form of these functions;
         /// superseded by [`supports_64_bit_stream_memory_operations`](Self::supports_64_bit_stream_memory_operations).
         supports_64_bit_stream_memory_operations_v1: bool = "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1";
