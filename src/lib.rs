@@ -1,1 +1,0 @@
-//! Shared by the examples and the tests.
