@@ -30,6 +30,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
+    #[inline(always)]
     pub(crate) fn is(&self, mark: &str) -> bool {
         self.kind == Kind::Mark && self.text == mark
     }
@@ -58,6 +59,8 @@ pub(crate) struct Lexer<'a> {
 const WORD: u8 = 1;
 const SPACE: u8 = 2;
 const DIGIT: u8 = 4;
+/// What has a meaning inside a block that is skipped.
+const NOTABLE: u8 = 8;
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
@@ -68,6 +71,9 @@ const CLASS: [u8; 256] = {
         }
         if b.is_ascii_digit() {
             class[byte] |= DIGIT;
+        }
+        if matches!(b, b'{' | b'}' | b'"' | b'/' | b'#' | b'\n' | 0) {
+            class[byte] |= NOTABLE;
         }
         if matches!(b, b' ' | b'\t' | b'\r' | 0x0b | 0x0c) {
             class[byte] |= SPACE;
@@ -87,10 +93,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.source.as_bytes().get(at).copied().unwrap_or(0)
     }
 
+    #[inline(always)]
     fn class(&self, at: usize) -> u8 {
         CLASS[usize::from(self.byte(at))]
     }
@@ -112,6 +120,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Moves past blanks and comments.
+    #[inline]
     fn skip_blanks(&mut self) -> Result<(), ParseError> {
         loop {
             while self.class(self.at) & SPACE != 0 {
@@ -221,6 +230,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    #[inline]
     fn word(&mut self) -> Kind {
         self.word_part();
         while self.byte(self.at) == b'.' && self.class(self.at + 1) & WORD != 0 {
@@ -266,17 +276,26 @@ impl<'a> Lexer<'a> {
     pub(crate) fn skip_block(&mut self, open: Position) -> Result<(), ParseError> {
         let mut depth = 1u32;
         loop {
-            self.skip_blanks()?;
-            let here = self.position();
+            let rest = self.source.as_bytes().get(self.at..).unwrap_or(&[]);
+            self.at += rest
+                .iter()
+                .position(|&byte| CLASS[usize::from(byte)] & NOTABLE != 0)
+                .unwrap_or(rest.len());
             match self.byte(self.at) {
                 b'{' => depth = depth.saturating_add(1),
                 b'}' => depth -= 1,
                 b'"' => {
-                    self.text(here)?;
+                    self.text(self.position())?;
                     continue;
                 }
-                0 => return Err(open.error("the block that starts here has no end")),
-                _ => {}
+                b'/' | b'#' | b'\n' => {
+                    let before = self.at;
+                    self.skip_blanks()?;
+                    // A slash or a hash that starts no comment.
+                    self.at += usize::from(self.at == before);
+                    continue;
+                }
+                _ => return Err(open.error("the block that starts here has no end")),
             }
             self.at += 1;
             if depth == 0 {

@@ -31,6 +31,8 @@ pub(crate) struct Parser<'a> {
     /// One past the last byte of the token before `token`.
     end: usize,
     nodes: u32,
+    /// Operands that are not yet in their instruction.
+    scratch: Vec<crate::Operand<'a>>,
     bodies: Bodies,
 }
 
@@ -43,6 +45,7 @@ impl<'a> Parser<'a> {
             token,
             end: 0,
             nodes: 0,
+            scratch: Vec::new(),
             bodies,
         })
     }
@@ -56,6 +59,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Moves past a punctuation mark, if it is there.
+    #[inline]
     fn accept(&mut self, mark: &str) -> Result<bool, ParseError> {
         let there = self.token.is(mark);
         if there {

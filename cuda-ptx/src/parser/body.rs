@@ -4,6 +4,9 @@ use super::Parser;
 use crate::lexer::Kind;
 use crate::{Directive, Guard, Instruction, Linkage, Operand, ParseError, Space, Statement};
 
+/// How deep blocks may nest in a body; whoever looks names up walks through them.
+const DEEPEST_BLOCK: u32 = 1024;
+
 impl<'a> Parser<'a> {
     /// The statements between the outermost braces; the opening one is the current token.
     pub(super) fn body(&mut self) -> Result<Vec<Statement<'a>>, ParseError> {
@@ -42,6 +45,10 @@ impl<'a> Parser<'a> {
                     "{" => {
                         self.advance()?;
                         depth += 1;
+                        if depth > DEEPEST_BLOCK {
+                            return Err(position
+                                .error(format!("blocks nest deeper than {DEEPEST_BLOCK} levels")));
+                        }
                         statements.push(Statement::BlockStart(position));
                     }
                     "}" => {

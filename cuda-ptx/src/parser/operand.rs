@@ -8,11 +8,12 @@ use crate::{Operand, ParseError};
 impl<'a> Parser<'a> {
     /// Operands up to a mark that cannot continue them.
     pub(super) fn operands(&mut self, calls: bool) -> Result<Box<[Operand<'a>]>, ParseError> {
-        let mut operands = Vec::with_capacity(4);
+        let first = self.scratch.len();
         loop {
-            operands.push(self.operand(calls, 0)?);
+            let operand = self.operand(calls, 0)?;
+            self.scratch.push(operand);
             if !self.accept(",")? {
-                return Ok(operands.into_boxed_slice());
+                return Ok(self.scratch.drain(first..).collect());
             }
         }
     }
@@ -147,17 +148,18 @@ impl<'a> Parser<'a> {
 
     /// The operands up to the closing mark, which is taken as well.
     fn operand_list(&mut self, close: &str, depth: u32) -> Result<Box<[Operand<'a>]>, ParseError> {
-        let mut list = Vec::new();
+        let first = self.scratch.len();
         if self.accept(close)? {
-            return Ok(list.into_boxed_slice());
+            return Ok(Box::default());
         }
         loop {
-            list.push(self.operand(false, depth + 1)?);
+            let operand = self.operand(false, depth + 1)?;
+            self.scratch.push(operand);
             if !self.accept(",")? {
                 break;
             }
         }
         self.expect(close, "that closes the list")?;
-        Ok(list.into_boxed_slice())
+        Ok(self.scratch.drain(first..).collect())
     }
 }

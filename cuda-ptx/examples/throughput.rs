@@ -1,0 +1,33 @@
+//! How fast modules are parsed: megabytes per second of PTX as compilers emit it.
+//!
+//! `cargo run --release -p cuda-ptx --example throughput`
+
+use std::time::Instant;
+
+use cuda_ptx::{Module, ParseError};
+
+const BODY: &str = include_str!("../../tests/kernels/arithmetic.ptx");
+
+fn main() -> Result<(), ParseError> {
+    // Many copies of the kernels behind one header.
+    let body_start = BODY.find(".visible").unwrap_or(0);
+    let mut text = BODY[..body_start].to_owned();
+    while text.len() < 50_000_000 {
+        text.push_str(&BODY[body_start..]);
+    }
+    let megabytes = text.len() as f64 / 1e6;
+    let rate =
+        |parse: &dyn Fn(&str) -> Result<usize, ParseError>| -> Result<(usize, f64), ParseError> {
+            let start = Instant::now();
+            let functions = parse(&text)?;
+            Ok((functions, megabytes / start.elapsed().as_secs_f64()))
+        };
+    let (functions, full) =
+        rate(&|text| Module::parse(text).map(|module| module.functions().len()))?;
+    let (_, signatures) =
+        rate(&|text| Module::parse_signatures(text).map(|module| module.functions().len()))?;
+    println!(
+        "{megabytes:.0} MB, {functions} functions: everything {full:.0} MB/s, signatures {signatures:.0} MB/s"
+    );
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! Texts that are not PTX: each is an error with its place, and none costs more than its length.
+
+use std::time::{Duration, Instant};
+
+use cuda_ptx::Module;
+
+const SAMPLE: &str = r#".version 7.0
+.target sm_52
+.address_size 64
+.global .align 4 .b8 table[8] = {1, 2, (3+4)*2, 0x8};
+.visible .entry kernel(.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[12])
+.maxntid 128, 1, 1
+{
+	.reg .pred %p<3>;
+	.reg .b64 %rd<4>;
+	.shared .align 4 .b8 s[128];
+	ld.param.u64 %rd1, [a];
+	@!%p1 bra $L1; /* comment */
+	{ .param .b32 q; call.uni (q), f, (%rd1, 0f3F800000); }
+	ld.global.v2.u32 {%r1, %r2}, [%rd1+4]; // comment
+	setp.ne.or.s32 %p1|%p2, %r1, -1, !%p2;
+$L1:
+	ret;
+}
+"#;
+
+fn error(text: &str) -> String {
+    Module::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let body = |body: &str| format!(".version 7.0\n.target sm_52\n.entry k() {{\n{body}\n}}");
+    for (text, expected) in [
+        (
+            String::new(),
+            "PTX line 1, column 1: expected the module to start with `.version`, found the end of the text",
+        ),
+        (
+            String::from(".version seven"),
+            "PTX line 1, column 10: expected a version such as `7.0`, found `seven`",
+        ),
+        (
+            String::from(".version 7.0\n.entry k"),
+            "PTX line 2, column 1: expected `.target` after `.version`, found `.entry`",
+        ),
+        (
+            body("add.s32 %r1, %r2"),
+            "PTX line 5, column 1: expected `;` after the instruction, found `}`",
+        ),
+        (
+            body("  add.s32 %r1,, %r2;"),
+            "PTX line 4, column 15: expected an operand, found `,`",
+        ),
+        (
+            body("ld.u32 %r1, [%r2;"),
+            "PTX line 4, column 17: expected `]` that closes the address, found `;`",
+        ),
+        (
+            body("mov.u32 %r1, 1/0;"),
+            "PTX line 4, column 15: division by zero in a constant expression",
+        ),
+        (
+            body("mov.u32 %r1, 99999999999999999999;"),
+            "PTX line 4, column 14: `99999999999999999999` is not a 64-bit integer",
+        ),
+        (
+            body("mov.f32 %r1, 0f3F80;"),
+            "PTX line 4, column 14: a floating-point constant of 8 hexadecimal digits is expected, found `0f3F80`",
+        ),
+        (
+            body("/* no end"),
+            "PTX line 4, column 1: the comment that starts here has no end",
+        ),
+        (
+            body("mov.u32 %r1, ä;"),
+            "PTX line 4, column 14: unexpected character 'ä'",
+        ),
+        (
+            body(".reg .b33 %r;"),
+            "PTX line 4, column 6: `.b33` does not belong in a declaration",
+        ),
+        (
+            body(".reg .b32 %r<99999999999>;"),
+            "PTX line 4, column 14: the number of registers exceeds 32 bits",
+        ),
+        (
+            String::from(".version 7.0\n.target sm_52\n.entry k() { ret;"),
+            "PTX line 3, column 12: the body that starts here has no end",
+        ),
+        (
+            String::from(".version 7.0\n.target sm_52\n.entry k(.param .b8 a[99999999999999]) { }"),
+            "PTX line 3, column 21: the parameter `a` is too large",
+        ),
+    ] {
+        assert_eq!(error(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn truncated_at_every_byte() {
+    assert!(Module::parse(SAMPLE).is_ok());
+    for end in 0..SAMPLE.len() - 1 {
+        let text = &SAMPLE[..end];
+        let quick = Module::parse_signatures(text);
+        match Module::parse(text) {
+            // A cut between two items leaves a whole module.
+            Ok(_) => assert!(
+                text.matches('{').count() == text.matches('}').count() && quick.is_ok(),
+                "{text}"
+            ),
+            Err(error) => {
+                let lines = u32::try_from(text.matches('\n').count()).unwrap() + 1;
+                assert!(
+                    error.line >= 1 && error.line <= lines && error.column >= 1,
+                    "{error}: {text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn changed_at_random() {
+    let mut state = 0x1234_5678_9abc_def1u64;
+    let mut next = |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 8) as usize % bound
+    };
+    let alphabet: Vec<char> = "{}[]()<>,;:.@!%|+-*/=&^~?\"'\\#$_ \n\t09afzx\u{0}é"
+        .chars()
+        .collect();
+    let sample: Vec<char> = SAMPLE.chars().collect();
+    let mut accepted = 0;
+    for _ in 0..20_000 {
+        let mut text = sample.clone();
+        for _ in 0..1 + next(4) {
+            let (at, other) = (next(text.len()), next(sample.len()));
+            match next(4) {
+                0 => text[at] = alphabet[next(alphabet.len())],
+                1 => text.insert(at, alphabet[next(alphabet.len())]),
+                2 => {
+                    text.remove(at);
+                }
+                _ => {
+                    let piece = sample[other..sample.len().min(other + next(20))].to_vec();
+                    text.splice(at..at, piece);
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        accepted += usize::from(Module::parse(&text).is_ok());
+        let _ = Module::parse_signatures(&text).is_ok();
+    }
+    assert!(
+        accepted > 100,
+        "the changes are so small that some of them must be harmless, but only {accepted} were accepted"
+    );
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_no_overflow() {
+    let head = ".version 7.0\n.target sm_52\n.entry k() {\n";
+    let many = 200_000;
+    for text in [
+        format!("{head}{}", "{".repeat(many)),
+        format!("{head}mov.u32 %r1, {}1;", "(".repeat(many)),
+        format!("{head}mov.u32 %r1, {}1;", "((.u64)".repeat(many)),
+        format!("{head}mov.u32 %r1, {};", "1?".repeat(many)),
+        format!("{head}mov.u32 %r1, {}", "1?1:".repeat(many)),
+        format!("{head}mov.u32 %r1, {};", "{".repeat(many)),
+        format!("{head}mov.u32 %r1, {};", "[{".repeat(many)),
+        format!("{head}call {};", "(".repeat(many)),
+        format!(
+            ".version 7.0\n.target sm_52\n.global .u32 x = {}",
+            "{".repeat(many)
+        ),
+        format!(
+            ".version 7.0\n.target sm_52\n.section .x {}",
+            "{".repeat(many)
+        ),
+        format!(
+            ".version 7.0\n.target sm_52\n.func .attribute{}",
+            "(".repeat(many)
+        ),
+        format!(
+            ".version 7.0\n.target sm_52\n.global .attribute{}",
+            "(".repeat(many)
+        ),
+    ] {
+        assert!(Module::parse(&text).is_err());
+        assert!(Module::parse_signatures(&text).is_err());
+    }
+    // Long is not deep.
+    let long = format!("{head}mov.u32 %r1, {}1;\n}}", "-~".repeat(many));
+    assert!(Module::parse(&long).is_ok());
+    let long = format!("{head}mov.u32 %r1, {}1;\n}}", "1 + 2 * ".repeat(many));
+    assert!(Module::parse(&long).is_ok());
+}
+
+/// Twice the text must not take four times as long.
+#[test]
+fn time_grows_with_the_length_and_not_faster() {
+    let head = ".version 7.0\n.target sm_52\n.entry k() {\n";
+    let repeated = [
+        ("add.s32 %r1, %r2, %r3;\n", "}"),
+        ("a:", "}"),
+        (";", "}"),
+        ("{}", "}"),
+        (".reg .b32 %a, %b;", "}"),
+        ("@%p a;", "}"),
+        ("# x", "}"),
+        ("// #", "}"),
+        ("/**/", "}"),
+        (".loc 1 1 1 ", "\n}"),
+        (" ", "}"),
+    ];
+    let best = |text: &str| {
+        (0..3)
+            .map(|_| {
+                let start = Instant::now();
+                let _ = (
+                    Module::parse(text).is_ok(),
+                    Module::parse_signatures(text).is_ok(),
+                );
+                start.elapsed()
+            })
+            .min()
+            .unwrap_or_default()
+    };
+    for (piece, tail) in repeated {
+        let text = |count: usize| format!("{head}{}{tail}", piece.repeat(count / piece.len()));
+        let (short, long) = (best(&text(50_000)), best(&text(400_000)));
+        assert!(
+            long < short * 32 + Duration::from_millis(20),
+            "`{piece}`: {short:?} for one, {long:?} for eight"
+        );
+    }
+}
