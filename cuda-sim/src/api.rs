@@ -8,6 +8,7 @@ mod function;
 mod host_memory;
 mod init;
 mod launch;
+mod limit;
 mod memory;
 mod module;
 mod occupancy;
@@ -21,7 +22,7 @@ mod stream_capture;
 use crate::table::Built;
 
 /// All built functions.
-pub(crate) fn groups() -> [&'static [Built]; 17] {
+pub(crate) fn groups() -> [&'static [Built]; 18] {
     [
         context::BUILT,
         copy::BUILT,
@@ -31,6 +32,7 @@ pub(crate) fn groups() -> [&'static [Built]; 17] {
         host_memory::BUILT,
         init::BUILT,
         launch::BUILT,
+        limit::BUILT,
         memory::BUILT,
         module::BUILT,
         occupancy::BUILT,

@@ -115,14 +115,6 @@ impl<T: Copy> In<T> {
         // SAFETY: the invariant says that it is valid for reads.
         Ok(unsafe { element.read_unaligned() })
     }
-
-    /// The first `count` elements.
-    ///
-    /// # Errors
-    /// `INVALID_VALUE` where the pointer is null and `count` is not.
-    pub(crate) fn many(self, count: usize) -> Result<Vec<T>, CUresult> {
-        (0..count).map(|index| self.at(index)).collect()
-    }
 }
 
 impl<T> In<T> {

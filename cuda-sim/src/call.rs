@@ -72,6 +72,33 @@ fn works_uninitialised(symbol: &str) -> bool {
     ) || symbol.starts_with("cuGetProcAddress")
 }
 
+/// Functions that a host function may call; a real driver refuses all others there.
+fn works_in_host_functions(symbol: &str) -> bool {
+    const FAMILIES: [&str; 14] = [
+        "cuInit",
+        "cuDriverGetVersion",
+        "cuGetError",
+        "cuGetProcAddress",
+        "cuThreadExchangeStreamCaptureMode",
+        "cuStreamQuery",
+        "cuStreamSynchronize",
+        "cuStreamWaitEvent",
+        "cuStreamIsCapturing",
+        "cuStreamGet",
+        "cuStreamDestroy",
+        "cuEventRecord",
+        "cuEventSynchronize",
+        "cuLaunchHostFunc",
+    ];
+    let fill = symbol.starts_with("cuMemsetD") && symbol.contains("Async");
+    FAMILIES.iter().any(|family| symbol.starts_with(family))
+        || fill
+        || matches!(
+            symbol,
+            "cuEventQuery" | "cuEventDestroy" | "cuEventDestroy_v2"
+        )
+}
+
 /// Functions that an old driver, too, lets run without a current context.
 fn needs_no_context(symbol: &str) -> bool {
     const FAMILIES: [&str; 6] = [
@@ -121,6 +148,9 @@ pub(crate) fn enter(
 
 fn guarded(call: &Call<'_>, run: &mut dyn FnMut(&Call<'_>) -> Result<(), CUresult>) -> CUresult {
     let checked = || {
+        if host_function::is_inside(call.instance.id) && !works_in_host_functions(call.symbol) {
+            return Err(code::NOT_PERMITTED);
+        }
         let initialised = {
             let mut state = call.state();
             state.clock += 1_000;

@@ -26,8 +26,10 @@ fn refuse(result: CUresult, message: impl Into<String>) -> Refusal {
 const FATBIN: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
 const WRAPPER: [u8; 4] = [0xb1, 0x43, 0x62, 0x46];
 const ELF: [u8; 4] = [0x7f, b'E', b'L', b'F'];
+/// The machine number of a cubin.
+const CUDA_MACHINE: u16 = 190;
 
-/// The bytes of an image whose length only it knows: text up to its NUL; of anything else the first four bytes, which tell what it is.
+/// The bytes of an image whose length only it knows: text up to its NUL; of anything else the first bytes, which tell what it is.
 ///
 /// # Errors
 /// A refusal where the image is null.
@@ -41,7 +43,14 @@ pub(crate) fn read(image: In<c_void>) -> Result<Vec<u8>, Refusal> {
             Err(result) => return Err(refuse(result, "no image was passed")),
         }
     }
-    if [FATBIN, WRAPPER, ELF].iter().any(|known| magic == known) {
+    if magic == ELF {
+        // The header is 64 bytes long; the machine stands at byte 18.
+        for index in 4..20 {
+            magic.push(bytes.at(index).unwrap_or(0));
+        }
+        return Ok(magic);
+    }
+    if magic == FATBIN || magic == WRAPPER {
         return Ok(magic);
     }
     let text: Text = image.into_text();
@@ -57,6 +66,12 @@ pub(crate) fn read(image: In<c_void>) -> Result<Vec<u8>, Refusal> {
 /// Why there is none.
 pub(crate) fn ptx_text(bytes: &[u8]) -> Result<String, Refusal> {
     if bytes.starts_with(&ELF) {
+        if bytes.get(18..20) != Some(&CUDA_MACHINE.to_le_bytes()[..]) {
+            return Err(refuse(
+                code::INVALID_IMAGE,
+                "the image is an ELF file, but not for a GPU",
+            ));
+        }
         return Err(refuse(
             code::NO_BINARY_FOR_GPU,
             "the image is machine code (a cubin), which the software driver cannot run; load PTX text instead",

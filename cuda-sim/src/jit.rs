@@ -52,6 +52,13 @@ impl Options {
                 _ => return Err(code::INVALID_VALUE),
             }
         }
+        // A buffer without a size, or a size without a buffer, is an error.
+        for (buffer, (size, _)) in buffers.iter().zip(&sizes) {
+            let buffer = buffer.is_some_and(|buffer: *mut c_void| !buffer.is_null());
+            if buffer != (*size > 0) {
+                return Err(code::INVALID_VALUE);
+            }
+        }
         let log = |which: usize| {
             let (size, length) = *sizes.get(which)?;
             let buffer = (*buffers.get(which)?)?;

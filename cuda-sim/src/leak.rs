@@ -92,7 +92,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             Origin::Pool(_) => LeakKind::StreamOrderedMemory,
             Origin::Host(_) => LeakKind::PinnedMemory,
             Origin::Registered(_) => LeakKind::RegisteredMemory,
-            Origin::Module(_) => continue,
+            Origin::Module(_) | Origin::Graph => continue,
         };
         leaks.push(Leak {
             kind,

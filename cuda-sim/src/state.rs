@@ -19,6 +19,8 @@ pub(crate) mod stream;
 
 use std::collections::BTreeMap;
 
+use cuda_sys::CUresult;
+
 use crate::builder::Settings;
 use crate::device::DeviceConfig;
 use crate::options::Options;
@@ -49,6 +51,8 @@ pub(crate) struct Device {
     pub(crate) current_pool: u64,
     /// Bytes of memory in use.
     pub(crate) used: usize,
+    /// The error that a kernel's fault left: it stays until the process ends, in all contexts of the device.
+    pub(crate) poison: Option<CUresult>,
 }
 
 /// Everything behind the instance's lock.
@@ -100,6 +104,7 @@ impl State {
                     default_pool: pool,
                     current_pool: pool,
                     used: 0,
+                    poison: None,
                 }
             })
             .collect();

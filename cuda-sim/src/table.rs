@@ -90,6 +90,7 @@ pub(crate) use shim;
 /// What each symbol shares among its slots and variants.
 macro_rules! shared {
     ($symbol:ident, $function:ident, ($($argument:ident : $type:ty),*)) => {
+        #[allow(clippy::too_many_arguments, reason = "as many as in C, and two")]
         #[inline(never)]
         pub(super) fn $symbol($($argument: $type,)* slot: usize, symbol: &'static str) -> CUresult {
             crate::call::enter(slot, symbol, &mut |call| super::$function(call $(, $argument)*))

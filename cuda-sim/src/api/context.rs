@@ -1,8 +1,6 @@
 //! Contexts: `CUDA_CTX` and peer access between contexts.
 
-use cuda_sys::{
-    CUcontext, CUctxCreateParams, CUdevice, CUexecAffinityParam, CUfunc_cache, CUlimit,
-};
+use cuda_sys::{CUcontext, CUctxCreateParams, CUdevice, CUexecAffinityParam, CUfunc_cache};
 
 use super::prelude::*;
 use super::primary_context::FLAGS;
@@ -27,8 +25,6 @@ built! {
     cuCtxGetId => id, (context: CUcontext, id: Out<c_ulonglong>);
     cuCtxSynchronize => synchronize, ();
     cuCtxSynchronize_v2 => synchronize_context, (context: CUcontext);
-    cuCtxGetLimit => get_limit, (value: Out<usize>, limit: CUlimit);
-    cuCtxSetLimit => set_limit, (limit: CUlimit, value: usize);
     cuCtxGetCacheConfig => get_cache_config, (config: Out<CUfunc_cache>);
     cuCtxSetCacheConfig => set_cache_config, (config: CUfunc_cache);
     cuCtxGetApiVersion => api_version, (context: CUcontext, version: Out<c_uint>);
@@ -47,6 +43,9 @@ fn create(call: &Call<'_>, context: Out<CUcontext>, flags: c_uint, device: CUdev
     let ordinal = state.ordinal(device)?;
     if flags & !FLAGS != 0 || !matches!(flags & 7, 0 | 1 | 2 | 4) {
         return Err(code::INVALID_VALUE);
+    }
+    if let Some(result) = state.devices.get(ordinal).and_then(|device| device.poison) {
+        return Err(result);
     }
     let life = state.new_life();
     let created = state
@@ -95,6 +94,9 @@ fn create_with_params(
 fn destroy(call: &Call<'_>, context: CUcontext) -> Answer {
     let mut state = call.state();
     let handle = number(context);
+    if handle == 0 {
+        return Err(code::INVALID_VALUE);
+    }
     let context = state.living(handle)?;
     if state.context_entry(handle)?.primary {
         return Err(code::INVALID_CONTEXT);
@@ -109,15 +111,26 @@ fn destroy(call: &Call<'_>, context: CUcontext) -> Answer {
     Ok(())
 }
 
+/// Whether a context can be made current: a primary one also while nobody retains it.
+fn currentable(state: &State, handle: u64) -> Result<u64, CUresult> {
+    if state.context_entry(handle)?.primary {
+        return Ok(handle);
+    }
+    state.living(handle).map(|context| context.handle)
+}
+
 fn push_current(call: &Call<'_>, context: CUcontext) -> Answer {
     let mut state = call.state();
-    let context = state.living(number(context))?;
+    if context.is_null() {
+        return Err(code::INVALID_VALUE);
+    }
+    let context = currentable(&state, number(context))?;
     state
         .threads
         .entry(call.thread)
         .or_default()
         .stack
-        .push(context.handle);
+        .push(context);
     Ok(())
 }
 
@@ -138,7 +151,7 @@ fn set_current(call: &Call<'_>, context: CUcontext) -> Answer {
     let mut state = call.state();
     let context = match number(context) {
         0 => None,
-        handle => Some(state.living(handle)?.handle),
+        handle => Some(currentable(&state, handle)?),
     };
     let stack = &mut state.threads.entry(call.thread).or_default().stack;
     stack.pop();
@@ -156,8 +169,9 @@ fn get_current(call: &Call<'_>, context: Out<CUcontext>) -> Answer {
 fn device(call: &Call<'_>, device: Out<CUdevice>) -> Answer {
     let device = device.check()?;
     let state = call.state();
-    let context = state.current_unchecked(call.thread)?;
-    device.set(state.device_handle(state.device_of(context)));
+    // Also of a context that is no more.
+    let entry = state.context_entry(state.current_handle(call.thread))?;
+    device.set(state.device_handle(entry.device));
     Ok(())
 }
 
@@ -184,8 +198,10 @@ fn device_of(call: &Call<'_>, device: Out<CUdevice>, context: CUcontext) -> Answ
 fn get_flags(call: &Call<'_>, flags: Out<c_uint>) -> Answer {
     let flags = flags.check()?;
     let state = call.state();
-    let context = state.current_unchecked(call.thread)?;
-    flags.set(state.context_entry(context.handle)?.flags);
+    let entry = state.context_entry(state.current_handle(call.thread))?;
+    // Primary contexts always map host memory.
+    const MAP_HOST: u32 = 8;
+    flags.set(entry.flags | if entry.primary { MAP_HOST } else { 0 });
     Ok(())
 }
 
@@ -218,14 +234,12 @@ pub(super) fn finish(
 }
 
 fn synchronize(call: &Call<'_>) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let context = state.current(call.thread)?;
     synchronize_checked(call, &mut state, context)
 }
 
 fn synchronize_context(call: &Call<'_>, context: CUcontext) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let context = given_or_current(call, &state, context)?;
     state.healthy(context)?;
@@ -256,62 +270,6 @@ fn synchronize_checked(
     finish(call, state, context)
 }
 
-/// The limits of a fresh context, as far as a device like an H200 has them.
-fn default_limit(limit: CUlimit) -> Option<usize> {
-    match limit {
-        CUlimit::CU_LIMIT_STACK_SIZE => Some(1024),
-        CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => Some(7 << 20),
-        CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => Some(8 << 20),
-        CUlimit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH => Some(2),
-        CUlimit::CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT => Some(2048),
-        CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY => Some(64),
-        CUlimit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE => Some(0),
-        _ => None,
-    }
-}
-
-/// Why a context has no such limit.
-fn no_limit(limit: CUlimit) -> CUresult {
-    if limit.0 < CUlimit::CU_LIMIT_MAX.0 {
-        code::UNSUPPORTED_LIMIT
-    } else {
-        code::INVALID_VALUE
-    }
-}
-
-fn get_limit(call: &Call<'_>, value: Out<usize>, limit: CUlimit) -> Answer {
-    let value = value.check()?;
-    let state = call.state();
-    let context = state.current(call.thread)?;
-    let default = default_limit(limit).ok_or(no_limit(limit))?;
-    value.set(
-        state
-            .context_entry(context.handle)?
-            .limits
-            .get(&(limit.0 as u32))
-            .copied()
-            .unwrap_or(default),
-    );
-    Ok(())
-}
-
-fn set_limit(call: &Call<'_>, limit: CUlimit, value: usize) -> Answer {
-    let mut state = call.state();
-    let context = state.current(call.thread)?;
-    default_limit(limit).ok_or(no_limit(limit))?;
-    let value = match limit {
-        CUlimit::CU_LIMIT_STACK_SIZE => value.next_multiple_of(16),
-        CUlimit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY => value.min(128),
-        _ => value,
-    };
-    state
-        .contexts
-        .get_mut(context.handle)?
-        .limits
-        .insert(limit.0 as u32, value);
-    Ok(())
-}
-
 fn get_cache_config(call: &Call<'_>, config: Out<CUfunc_cache>) -> Answer {
     let config = config.check()?;
     let state = call.state();
@@ -335,7 +293,7 @@ fn set_cache_config(call: &Call<'_>, config: CUfunc_cache) -> Answer {
 fn api_version(call: &Call<'_>, context: CUcontext, version: Out<c_uint>) -> Answer {
     let version = version.check()?;
     let state = call.state();
-    given_or_current(call, &state, context)?;
+    given_or_current(call, &state, context).map_err(|_| code::INVALID_CONTEXT)?;
     version.set(3020);
     Ok(())
 }

@@ -107,7 +107,6 @@ fn copy(
     stream: CUstream,
     manner: Manner,
 ) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     if manner == Manner::Synchronous {
         state.current(call.thread)?;

@@ -52,11 +52,11 @@ fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Answer {
 fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Answer {
     let mut state = call.state();
     let event = number(event);
+    let target = target(call, &mut state, call.stream(stream))?;
     let context = state.event(event, call.number)?.context;
     if flags > 1 {
         return Err(code::INVALID_VALUE);
     }
-    let target = target(call, &mut state, call.stream(stream))?;
     if target.stream.context != context {
         return Err(code::INVALID_HANDLE);
     }
@@ -93,7 +93,9 @@ fn settled(
         let event = state.event(number(event), call.number)?;
         (event.record.clone(), event.capture, event.context)
     };
-    if let Some(capture) = capture.and_then(|id| state.captures.get_mut(&id)) {
+    if let Some(id) = capture {
+        // Once the capture has ended, the event marks nothing.
+        let capture = state.captures.get_mut(&id).ok_or(code::INVALID_VALUE)?;
         capture.invalidated = true;
         return Err(code::CAPTURED_EVENT);
     }
@@ -139,7 +141,7 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Answer {
 }
 
 fn elapsed_time(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CUevent) -> Answer {
-    let milliseconds = milliseconds.check()?;
+    let milliseconds = milliseconds.check().map_err(|_| code::INVALID_HANDLE)?;
     let mut state = call.state();
     let mut times = [0; 2];
     let mut contexts = Vec::new();

@@ -30,10 +30,7 @@ pub(super) fn max_threads(state: &State, function: &Function) -> Result<u32, CUr
             .iter()
             .fold(1u32, |product, extent| product.saturating_mul(*extent))
     };
-    let declared = kernel
-        .req_ntid()
-        .or(kernel.max_ntid())
-        .map_or(limit, volume);
+    let declared = kernel.max_ntid().map_or(limit, volume);
     // Registers are given to whole warps in pieces of 256.
     let per_warp = (kernel.registers().max(1) * 32).next_multiple_of(256);
     let by_registers = (registers_per_block / per_warp * 32).max(32);

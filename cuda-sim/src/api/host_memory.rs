@@ -6,7 +6,7 @@ use super::prelude::*;
 use crate::args::host_address;
 use crate::state::host::HostMemory;
 use crate::state::schedule;
-use crate::state::space::Origin;
+use crate::state::space::{Block, Origin};
 
 built! {
     cuMemHostAlloc => allocate, (pointer: Out<*mut c_void>, size: usize, flags: c_uint);
@@ -18,25 +18,23 @@ built! {
     cuMemHostUnregister => unregister, (pointer: *mut c_void);
 }
 
-/// Under unified addressing all pinned memory is portable and mapped.
-const PORTABLE_AND_MAPPED: u32 = 3;
+/// `CU_MEMHOSTALLOC_DEVICEMAP`: under unified addressing all pinned memory is mapped.
+const MAPPED: u32 = 2;
 
 fn allocate(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
     let pointer = pointer.check()?;
-    call.outside_host_function()?;
     let mut state = call.state();
     let context = state.current(call.thread)?;
-    if size == 0 || flags > 7 {
+    if flags > 7 {
         return Err(code::INVALID_VALUE);
+    }
+    if size == 0 {
+        pointer.set(std::ptr::null_mut());
+        return Ok(());
     }
     state.check_captures(call.thread)?;
     let memory = HostMemory::allocate(size).ok_or(code::OUT_OF_MEMORY)?;
-    let address = state.add_host(
-        memory,
-        context,
-        Origin::Host(flags | PORTABLE_AND_MAPPED),
-        call.number,
-    );
+    let address = state.add_host(memory, context, Origin::Host(flags | MAPPED), call.number);
     pointer.set(std::ptr::with_exposed_provenance_mut(address));
     Ok(())
 }
@@ -48,20 +46,25 @@ fn allocate_plain(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize) -> An
 /// Waits for everything that may use the block at an address, and removes it.
 fn release(
     call: &Call<'_>,
-    pointer: *mut c_void,
+    address: u64,
     wanted: fn(&Origin) -> bool,
-    otherwise: CUresult,
+    unknown: CUresult,
 ) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
-    let address = number(pointer);
+    // No context is needed, but one that is no more, or lost, is an error.
+    if state.current_handle(call.thread) != 0 {
+        state.current(call.thread)?;
+    }
     state.check_captures(call.thread)?;
     let block = state
         .space
-        .at(address)
-        .filter(|block| wanted(&block.origin))
-        .ok_or(otherwise)?;
-    let context = block.allocation.as_ref().ok_or(otherwise)?.context;
+        .covering(address)
+        .filter(|block| block.is_host())
+        .ok_or(unknown)?;
+    if block.address != address || !wanted(&block.origin) {
+        return Err(code::INVALID_VALUE);
+    }
+    let context = block.allocation.as_ref().ok_or(unknown)?.context;
     state.healthy(context)?;
     let device = state.device_of(context);
     // The real call waits for the device, although nothing promises it.
@@ -72,9 +75,12 @@ fn release(
 }
 
 fn free(call: &Call<'_>, pointer: *mut c_void) -> Answer {
+    if pointer.is_null() {
+        return Ok(());
+    }
     release(
         call,
-        pointer,
+        number(pointer),
         |origin| matches!(origin, Origin::Host(_)),
         code::INVALID_VALUE,
     )
@@ -84,10 +90,11 @@ fn unregister(call: &Call<'_>, pointer: *mut c_void) -> Answer {
     if pointer.is_null() {
         return Err(code::INVALID_VALUE);
     }
+    let registered = |origin: &Origin| matches!(origin, Origin::Registered(_));
     release(
         call,
-        pointer,
-        |origin| matches!(origin, Origin::Registered(_)),
+        number(pointer),
+        registered,
         code::HOST_MEMORY_NOT_REGISTERED,
     )
 }
@@ -140,22 +147,25 @@ fn register(call: &Call<'_>, pointer: *mut c_void, size: usize, flags: c_uint) -
         return Err(code::INVALID_VALUE);
     }
     const IO_MEMORY: u32 = 4;
-    const READ_ONLY: u32 = 8;
-    if flags & (IO_MEMORY | READ_ONLY) != 0 {
+    if flags & IO_MEMORY != 0 {
         return Err(code::NOT_SUPPORTED);
     }
     let (start, end) = (number(pointer), number(pointer) + size as u64);
-    let taken = |block: &crate::state::space::Block| {
-        block.address < end && start < block.address + block.capacity as u64
-    };
-    if state.space.blocks().any(taken) {
-        return Err(code::HOST_MEMORY_ALREADY_REGISTERED);
+    let overlaps =
+        |block: &&Block| block.address < end && start < block.address + block.capacity as u64;
+    if let Some(block) = state.space.blocks().find(overlaps) {
+        let registered = matches!(block.origin, Origin::Registered(_));
+        return Err(if registered {
+            code::HOST_MEMORY_ALREADY_REGISTERED
+        } else {
+            code::INVALID_VALUE
+        });
     }
     let memory = HostMemory::register(host_address(pointer), size).ok_or(code::INVALID_VALUE)?;
     state.add_host(
         memory,
         context,
-        Origin::Registered(flags | PORTABLE_AND_MAPPED),
+        Origin::Registered(flags | MAPPED),
         call.number,
     );
     Ok(())

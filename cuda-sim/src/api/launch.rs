@@ -130,7 +130,6 @@ fn launch(
     params: In<*mut c_void>,
     extra: In<*mut c_void>,
 ) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let handle = number(function);
     state.function(handle)?;
@@ -221,7 +220,7 @@ fn read_params(
     let kernel = function.kernel()?;
     let mut bytes = vec![0; kernel.params_size()];
     if !params.is_null() {
-        if !extra.is_null() {
+        if !extra.is_null() && !kernel.params().is_empty() {
             return Err(code::INVALID_VALUE);
         }
         for (index, param) in kernel.params().iter().enumerate() {
@@ -264,10 +263,11 @@ fn read_params(
     let (Some(buffer), Some(size)) = (buffer, size) else {
         return Err(code::INVALID_VALUE);
     };
-    if size < bytes.len() {
-        return Err(code::INVALID_VALUE);
+    if size > bytes.len() {
+        return Err(code::LAUNCH_OUT_OF_RESOURCES);
     }
-    for (offset, byte) in bytes.iter_mut().enumerate() {
+    // A shorter buffer is accepted, and what is missing is zero here.
+    for (offset, byte) in bytes.iter_mut().take(size).enumerate() {
         *byte = buffer.at(offset)?;
     }
     Ok(bytes)

@@ -35,10 +35,9 @@ fn info(call: &Call<'_>, free: Out<usize>, total: Out<usize>) -> Answer {
 }
 
 fn allocate(call: &Call<'_>, address: Out<CUdeviceptr>, size: usize) -> Answer {
-    let address = address.check()?;
-    call.outside_host_function()?;
     let mut state = call.state();
     let context = state.current(call.thread)?;
+    let address = address.check()?;
     if size == 0 {
         return Err(code::INVALID_VALUE);
     }
@@ -48,33 +47,31 @@ fn allocate(call: &Call<'_>, address: Out<CUdeviceptr>, size: usize) -> Answer {
 }
 
 fn allocate_managed(call: &Call<'_>, address: Out<CUdeviceptr>, _: usize, _: c_uint) -> Answer {
-    let _ = address.check()?;
     call.state().current(call.thread)?;
+    let _ = address.check()?;
     // The device attribute says so as well.
     Err(code::NOT_SUPPORTED)
 }
 
 fn free(call: &Call<'_>, address: CUdeviceptr) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     if address == 0 {
         return Ok(());
     }
+    // No context is needed, but one that is no more, or lost, is an error.
+    if state.current_handle(call.thread) != 0 {
+        state.current(call.thread)?;
+    }
     state.check_captures(call.thread)?;
     let block = state.space.at(address).ok_or(code::INVALID_VALUE)?;
     let device = block.device;
-    let context = block
-        .allocation
-        .as_ref()
-        .ok_or(code::INVALID_VALUE)?
-        .context;
-    if !matches!(block.origin, Origin::Allocated | Origin::Pool(_)) {
+    if block.allocation.is_none() || !matches!(block.origin, Origin::Allocated | Origin::Pool(_)) {
         return Err(code::INVALID_VALUE);
     }
-    state.healthy(context)?;
+    state.healthy_device(device)?;
     // The real call waits for the device, although nothing promises it.
     schedule::run_device(call.instance, &mut state, device)?;
-    state.healthy(context)?;
+    state.healthy_device(device)?;
     state.release_block(address, call.number);
     Ok(())
 }
@@ -86,10 +83,8 @@ fn address_range(
     address: CUdeviceptr,
 ) -> Answer {
     let state = call.state();
+    state.current(call.thread)?;
     let (block, allocation) = state.space.allocation(address).ok_or(code::NOT_FOUND)?;
-    if block.is_host() && !matches!(block.origin, Origin::Host(_)) {
-        return Err(code::NOT_FOUND);
-    }
     base.set(block.address);
     size.set(allocation.size);
     Ok(())
@@ -124,18 +119,19 @@ fn allocate_in_order(
     pool: Option<u64>,
     stream: CUstream,
 ) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let target = target(call, &mut state, call.stream(stream))?;
     if size == 0 {
-        return Err(code::INVALID_VALUE);
+        address.set(0);
+        return Ok(());
     }
+    let context = target.stream.context;
     if target.captured {
-        // A graph would own the memory.
-        return Err(code::NOT_SUPPORTED);
+        // A graph would own the memory, which nothing but the graph can use.
+        address.set(state.reserve_for_graph(context, size, call.number)?);
+        return Ok(());
     }
     state.check_captures(call.thread)?;
-    let context = target.stream.context;
     let pool = match pool {
         Some(pool) => pool,
         None => {
@@ -163,16 +159,16 @@ fn allocate_in_order(
 }
 
 fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let target = target(call, &mut state, call.stream(stream))?;
+    if address == 0 {
+        return Ok(());
+    }
     if target.captured {
-        return Err(code::INVALID_VALUE);
+        // Only what a graph allocated can be freed in one.
+        return state.release_from_graph(address, call.number);
     }
     state.check_captures(call.thread)?;
-    if address == 0 {
-        return Err(code::INVALID_VALUE);
-    }
     state.free_in_order(address, target.stream.id, call.number)?;
     if !state.options.deferred {
         schedule::run_stream(call.instance, &mut state, target.stream.id)?;

@@ -107,7 +107,6 @@ fn load_image(call: &Call<'_>, module: Out<CUmodule>, bytes: &[u8], options: &Op
 }
 
 fn unload(call: &Call<'_>, module: CUmodule) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let module = number(module);
     let context = state.modules.get(module)?.context;

@@ -34,7 +34,6 @@ struct Budget {
     shared: u32,
     shared_reserved: u32,
     max_threads: u32,
-    optin: u32,
     max_dynamic_shared: u32,
     kernel_registers: u32,
     kernel_shared: u32,
@@ -60,7 +59,6 @@ impl Budget {
             shared: attribute(81),
             shared_reserved: attribute(111),
             max_threads: super::function::max_threads(state, function)?,
-            optin: device.shared_memory_per_block_optin,
             max_dynamic_shared: function.max_dynamic_shared,
             kernel_registers: kernel.registers().max(1),
             kernel_shared: kernel.static_shared_bytes(),
@@ -194,7 +192,7 @@ fn available_shared(
         return Err(code::INVALID_VALUE);
     }
     let each = budget.shared / blocks / SHARED_UNIT * SHARED_UNIT;
-    let dynamic = each.saturating_sub(budget.kernel_shared + budget.shared_reserved);
-    size.set(dynamic.min(budget.optin.saturating_sub(budget.kernel_shared)) as usize);
+    let dynamic = each.saturating_sub(budget.kernel_shared);
+    size.set(dynamic.min(budget.max_dynamic_shared) as usize);
     Ok(())
 }

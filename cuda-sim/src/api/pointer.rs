@@ -33,7 +33,8 @@ impl Value {
             Self::Address(address) => into.cast::<CUdeviceptr>().set(address),
             Self::Size(size) => into.cast().set(size),
             Self::Int(number) => into.cast().set(number),
-            Self::Flag(flag) => into.cast::<bool>().set(flag),
+            // Truth values are written as ints.
+            Self::Flag(flag) => into.cast::<c_uint>().set(c_uint::from(flag)),
             Self::Id(id) => into.cast::<c_ulonglong>().set(id),
             Self::Pool(number) => into.cast::<CUmemoryPool>().set(handle(number)),
         }
@@ -50,7 +51,7 @@ enum Missing {
 
 fn look_up(state: &State, attribute: CUpointer_attribute, address: u64) -> Result<Value, Missing> {
     let (block, allocation) = state.space.allocation(address).ok_or(match attribute.0 {
-        1..=22 => Missing::NotApplicable,
+        1..=4 | 6..=21 => Missing::NotApplicable,
         _ => Missing::Unknown,
     })?;
     let host = block.is_host();
@@ -72,7 +73,7 @@ fn look_up(state: &State, attribute: CUpointer_attribute, address: u64) -> Resul
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => Value::Address(address),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_HOST_POINTER if host => Value::Address(address),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
-            Value::Flag(allocation.sync_memops)
+            Value::Flag(allocation.sync_memops || !host)
         }
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID => Value::Id(allocation.id),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Flag(false),
@@ -92,6 +93,7 @@ fn look_up(state: &State, attribute: CUpointer_attribute, address: u64) -> Resul
             Value::Address(block.address)
         }
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => Value::Id(allocation.id),
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => Value::Flag(false),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_HOST_POINTER
         | CUpointer_attribute::CU_POINTER_ATTRIBUTE_P2P_TOKENS => {
             return Err(Missing::NotApplicable);
@@ -124,35 +126,37 @@ fn attributes(
         return Err(code::INVALID_VALUE);
     }
     let state = call.state();
+    let known = state.space.allocation(address).is_some();
     for index in 0..count as usize {
         let (attribute, place) = (attributes.at(index)?, Out::from_pointer(values.at(index)?));
         match look_up(&state, attribute, address) {
             Ok(value) => value.store(place),
             Err(Missing::Unknown) => return Err(code::INVALID_VALUE),
             // Of an address that the driver does not know all is zero; the call succeeds.
-            Err(Missing::NotApplicable) => zero(attribute, place),
+            Err(Missing::NotApplicable) => zero(attribute, place, address, known),
         }
     }
     Ok(())
 }
 
-/// What stands for an attribute that an address does not have.
-fn zero(attribute: CUpointer_attribute, place: Out<c_void>) {
-    match attribute {
-        CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT => Value::Context(0),
+/// What stands for an attribute that an address does not have. An address that the driver does not know counts as the host's.
+fn zero(attribute: CUpointer_attribute, place: Out<c_void>, address: u64, known: bool) {
+    let value = match attribute {
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
+        | CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE => return,
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_HOST_POINTER if !known => Value::Address(address),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => Value::Kind(CUmemorytype(0)),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Value::Int(-2),
-        CUpointer_attribute::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => Value::Int(0),
-        CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS
+        | CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
         | CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED
         | CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
         | CUpointer_attribute::CU_POINTER_ATTRIBUTE_MAPPED
-        | CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => {
-            Value::Flag(false)
-        }
+        | CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+        | CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => Value::Flag(false),
         _ => Value::Id(0),
-    }
-    .store(place);
+    };
+    value.store(place);
 }
 
 fn set_attribute(
@@ -166,15 +170,12 @@ fn set_attribute(
     if attribute != CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS {
         return Err(code::INVALID_VALUE);
     }
-    let block = state
+    let start = state
         .space
         .allocation(address)
         .ok_or(code::INVALID_VALUE)?
-        .0;
-    if block.is_host() {
-        return Err(code::INVALID_VALUE);
-    }
-    let start = block.address;
+        .0
+        .address;
     if let Some(allocation) = state
         .space
         .at_mut(start)

@@ -19,17 +19,23 @@ fn create(call: &Call<'_>, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProp
     let pool = pool.check()?;
     let properties = properties.get()?;
     let mut state = call.state();
-    if properties.allocType != CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED {
+    let device_memory = properties.location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    if properties.allocType != CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED || !device_memory
+    {
         return Err(code::INVALID_VALUE);
     }
-    if properties.location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE
-        || properties.handleTypes.0 != 0
-    {
+    if properties.handleTypes.0 != 0 {
         return Err(code::NOT_SUPPORTED);
     }
     // SAFETY: every variant of the union starts with plain integers, for which any bytes are valid.
     let id = unsafe { properties.location.anonymous.id };
-    let device = state.ordinal(id).map_err(|_| code::INVALID_DEVICE)?;
+    // A location names a device by its ordinal, which on a real driver is the `CUdevice`.
+    let ordinal = usize::try_from(id)
+        .ok()
+        .filter(|ordinal| *ordinal < state.devices.len());
+    let device = ordinal
+        .or(state.ordinal(id).ok())
+        .ok_or(code::INVALID_VALUE)?;
     let created = state.pools.insert(Pool::new(device, false, call.number));
     pool.set(handle(created));
     Ok(())

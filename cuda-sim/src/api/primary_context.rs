@@ -21,6 +21,9 @@ pub(super) const FLAGS: u32 = 0xff;
 fn activate(state: &mut State, ordinal: usize, call: u64) -> Result<u64, CUresult> {
     let handle = state.primary(ordinal);
     if !state.contexts.get(handle)?.alive {
+        if let Some(result) = state.devices.get(ordinal).and_then(|device| device.poison) {
+            return Err(result);
+        }
         let flags = state
             .devices
             .get(ordinal)

@@ -22,7 +22,6 @@ fn fill(
     count: usize,
     stream: Option<CUstream>,
 ) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     if stream.is_none() {
         state.current(call.thread)?;

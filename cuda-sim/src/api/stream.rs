@@ -38,7 +38,6 @@ fn create_with_priority(
     priority: c_int,
 ) -> Answer {
     let stream = stream.check()?;
-    call.outside_host_function()?;
     let mut state = call.state();
     let context = state.current(call.thread)?;
     if flags > 1 {
@@ -59,15 +58,18 @@ fn create_with_priority(
 }
 
 fn destroy(call: &Call<'_>, stream: CUstream) -> Answer {
-    call.outside_host_function()?;
     let mut state = call.state();
     let handle = number(stream);
     if handle <= 2 {
         return Err(code::INVALID_HANDLE);
     }
     let stream = state.stream(call.thread, handle, call.number)?;
-    if let Some(capture) = stream.capture.and_then(|id| state.captures.get_mut(&id)) {
-        capture.invalidated = true;
+    if let Some(id) = stream.capture {
+        // The capture ends with the stream on which it began; without another of its streams it cannot end well.
+        match state.captures.get_mut(&id) {
+            Some(capture) if capture.origin != handle => capture.invalidated = true,
+            _ => state.end_capture(id),
+        }
     }
     let reuse = state.options.reuse_handles;
     drop(state.streams.remove(handle, reuse));
@@ -143,16 +145,28 @@ fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) 
     let target = target(call, &mut state, call.stream(stream))?;
     if let Some(capture) = capture {
         // What is recorded in a capture draws the waiting stream into it.
-        if state.is_captured(Some(capture))? {
-            if let Ok(stream) = state.streams.get_mut(target.stream.handle) {
-                stream.capture.get_or_insert(capture);
-            }
-            return Ok(());
+        if !state.is_captured(Some(capture))? {
+            return Err(code::INVALID_VALUE);
         }
+        if let Ok(stream) = state.streams.get_mut(target.stream.handle) {
+            stream.capture.get_or_insert(capture);
+        }
+        return Ok(());
     }
-    let Some(record) = record.filter(|_| !target.captured) else {
+    let Some(record) = record else {
         return Ok(());
     };
+    if target.captured {
+        // A graph cannot depend on what is outside of it.
+        if let Some(capture) = target
+            .stream
+            .capture
+            .and_then(|id| state.captures.get_mut(&id))
+        {
+            capture.invalidated = true;
+        }
+        return Err(code::STREAM_CAPTURE_ISOLATION);
+    }
     if state.is_done(record.operation) {
         if let (Some(reached), Some(queue)) = (
             crate::state::queue::reached(&record.stamp),
@@ -180,6 +194,7 @@ fn flags_and_priority(
     stream: CUstream,
 ) -> Result<(u32, i32), CUresult> {
     let stream = state.stream(call.thread, call.stream(stream), call.number)?;
+    refuse_captured(state, stream.capture)?;
     Ok(state
         .streams
         .get(stream.handle)
@@ -235,7 +250,6 @@ fn add_callback(
     data: *mut c_void,
     flags: c_uint,
 ) -> Answer {
-    call.outside_host_function()?;
     if callback.is_none() || flags != 0 {
         return Err(code::INVALID_VALUE);
     }
@@ -258,7 +272,6 @@ fn launch_host_function(
     function: CUhostFn,
     data: *mut c_void,
 ) -> Answer {
-    call.outside_host_function()?;
     if function.is_none() {
         return Err(code::INVALID_VALUE);
     }

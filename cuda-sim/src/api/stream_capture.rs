@@ -66,24 +66,11 @@ fn end(call: &Call<'_>, stream: CUstream, graph: Out<CUgraph>) -> Answer {
     if capture.origin != stream.handle {
         return Err(code::STREAM_CAPTURE_UNMATCHED);
     }
-    if capture.mode != RELAXED && capture.thread != call.thread {
-        return Err(code::STREAM_CAPTURE_WRONG_THREAD);
-    }
+    let wrong_thread = capture.mode != RELAXED && capture.thread != call.thread;
     let invalidated = capture.invalidated;
-    state.captures.remove(&id);
-    for stream in state
-        .streams
-        .values_mut()
-        .filter(|stream| stream.capture == Some(id))
-    {
-        stream.capture = None;
-    }
-    for event in state
-        .events
-        .values_mut()
-        .filter(|event| event.capture == Some(id))
-    {
-        event.capture = None;
+    state.end_capture(id);
+    if wrong_thread {
+        return Err(code::STREAM_CAPTURE_WRONG_THREAD);
     }
     if invalidated {
         graph.set(std::ptr::null_mut());

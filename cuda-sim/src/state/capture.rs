@@ -55,6 +55,18 @@ impl State {
         }
     }
 
+    /// Ends a capture: its streams execute again. Its events stay marked, for they were recorded in no stream.
+    pub(crate) fn end_capture(&mut self, id: u64) {
+        self.captures.remove(&id);
+        for stream in self
+            .streams
+            .values_mut()
+            .filter(|stream| stream.capture == Some(id))
+        {
+            stream.capture = None;
+        }
+    }
+
     /// Whether an operation on a stream with this capture is recorded instead of executed.
     ///
     /// # Errors

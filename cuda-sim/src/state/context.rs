@@ -28,8 +28,6 @@ pub(crate) struct Context {
     /// Whether it can be used: a destroyed context, or a primary one that nobody retains, cannot.
     pub(crate) alive: bool,
     pub(crate) flags: u32,
-    /// The error that every later call gives.
-    pub(crate) sticky: Option<CUresult>,
     pub(crate) limits: BTreeMap<u32, usize>,
     pub(crate) cache_config: u32,
     /// Contexts whose memory this one may access.
@@ -49,7 +47,6 @@ impl Context {
             life,
             alive: true,
             flags,
-            sticky: None,
             limits: BTreeMap::new(),
             cache_config: 0,
             peers: BTreeSet::new(),
@@ -105,7 +102,22 @@ impl State {
             .ok()
             .filter(|entry| entry.alive && entry.life == context.life);
         let entry = entry.ok_or(code::CONTEXT_IS_DESTROYED)?;
-        entry.sticky.map_or(Ok(entry), Err)
+        let poison = self
+            .devices
+            .get(entry.device)
+            .and_then(|device| device.poison);
+        poison.map_or(Ok(entry), Err)
+    }
+
+    /// Whether the device can be used.
+    ///
+    /// # Errors
+    /// The error that poisons it.
+    pub(crate) fn healthy_device(&self, device: usize) -> Result<(), CUresult> {
+        self.devices
+            .get(device)
+            .and_then(|device| device.poison)
+            .map_or(Ok(()), Err)
     }
 
     /// The context that an object belongs to, to be changed; nothing where it is no more.
@@ -189,10 +201,17 @@ impl State {
         for address in owned(&self.space) {
             self.release_block(address, call);
         }
+        let modules = self
+            .modules
+            .iter()
+            .filter(|(_, module)| module.context == context);
+        let modules: Vec<u64> = modules.map(|(handle, _)| handle).collect();
+        for module in modules {
+            self.unload_module(module, call);
+        }
         self.discard_work(context);
         if let Ok(entry) = self.contexts.get_mut(context.handle) {
             entry.alive = false;
-            entry.sticky = None;
             entry.legacy = None;
             entry.per_thread.clear();
             entry.peers.clear();

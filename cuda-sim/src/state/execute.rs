@@ -12,7 +12,7 @@ use crate::state::access::{DeviceView, explain};
 use crate::state::context::ContextRef;
 use crate::state::host::HostRange;
 use crate::state::queue::{End, KernelWork, OperationId, Work};
-use crate::state::space::{Block, Data, Presence};
+use crate::state::space::{Block, Data, Origin, Presence};
 
 /// Nanoseconds that any operation takes by the virtual clock.
 const OVERHEAD: u64 = 1_000;
@@ -65,10 +65,7 @@ impl State {
                     0
                 }
                 Work::Free { address } => {
-                    if let Some(block) = self.space.at_mut(address) {
-                        block.presence = Presence::Freed;
-                        forget(block);
-                    }
+                    self.execute_free(address, call);
                     0
                 }
                 Work::Record { .. }
@@ -76,6 +73,18 @@ impl State {
                 | Work::HostFunction { .. }
                 | Work::Callback { .. } => 0,
             }
+    }
+
+    fn execute_free(&mut self, address: u64, call: u64) {
+        let Some(block) = self.space.at_mut(address) else {
+            return;
+        };
+        block.presence = Presence::Freed;
+        forget(block);
+        // A pool keeps its blocks.
+        if !matches!(block.origin, Origin::Pool(_)) {
+            self.release_block(address, call);
+        }
     }
 
     fn execute_kernel(&mut self, context: ContextRef, work: &KernelWork, call: u64) -> u64 {
@@ -136,10 +145,11 @@ impl State {
         devices
     }
 
-    /// Makes every later call on the context fail with that error.
+    /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.
     pub(crate) fn poison(&mut self, context: ContextRef, result: CUresult) {
-        if let Some(entry) = self.context_mut(context) {
-            entry.sticky.get_or_insert(result);
+        let device = self.device_of(context);
+        if let Some(device) = self.devices.get_mut(device) {
+            device.poison.get_or_insert(result);
         }
     }
 

@@ -86,16 +86,6 @@ impl HostRange {
         Self { address, len }
     }
 
-    /// First byte.
-    pub(crate) fn address(self) -> usize {
-        self.address
-    }
-
-    /// Bytes.
-    pub(crate) fn len(self) -> usize {
-        self.len
-    }
-
     /// A part of it; nothing where it is not one.
     pub(crate) fn part(self, offset: usize, len: usize) -> Option<Self> {
         (offset.checked_add(len)? <= self.len).then_some(Self {

@@ -6,7 +6,8 @@ use crate::code;
 use crate::state::State;
 use crate::state::context::ContextRef;
 use crate::state::host::HostMemory;
-use crate::state::queue::{StreamId, Work};
+use crate::state::pool::FreeBlock;
+use crate::state::queue::{OperationId, StreamId, Work};
 use crate::state::space::{ALIGNMENT, Allocation, Block, Data, Origin, Presence};
 use crate::state::storage::Storage;
 
@@ -129,13 +130,47 @@ impl State {
                 address
             }
         };
-        self.pools.get_mut(handle)?.take(capacity);
+        self.pools.get_mut(handle)?.take(size, capacity);
         let allocation = self.allocation(size, context, call);
         if let Some(block) = self.space.at_mut(address) {
             block.allocation = Some(allocation);
         }
         self.enqueue(stream, Work::Allocate { address, size }, &[], call);
         Ok(address)
+    }
+
+    /// An address for an allocation that a capture records.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    pub(crate) fn reserve_for_graph(
+        &mut self,
+        context: ContextRef,
+        size: usize,
+        call: u64,
+    ) -> Result<u64, CUresult> {
+        let block = self.new_block(self.device_of(context), size, Origin::Graph, call)?;
+        let address = block.address;
+        let allocation = self.allocation(size, context, call);
+        self.space.insert(Block {
+            allocation: Some(allocation),
+            ..block
+        });
+        Ok(address)
+    }
+
+    /// Releases what a capture allocated.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where the address is no such allocation.
+    pub(crate) fn release_from_graph(&mut self, address: u64, call: u64) -> Result<(), CUresult> {
+        let block = self
+            .space
+            .at(address)
+            .filter(|block| block.origin == Origin::Graph);
+        block.ok_or(code::INVALID_VALUE)?;
+        self.release_block(address, call);
+        Ok(())
     }
 
     /// Takes an allocation from the host's sight, to be released when `stream` gets there.
@@ -153,17 +188,21 @@ impl State {
         if block.allocation.is_none() || !matches!(origin, Origin::Pool(_) | Origin::Allocated) {
             return Err(code::INVALID_VALUE);
         }
-        block.allocation = None;
+        let size = block
+            .allocation
+            .take()
+            .map_or(0, |allocation| allocation.size);
         let operation = self.enqueue(stream, Work::Free { address }, &[], call);
         if let Origin::Pool(pool) = origin {
+            let free = FreeBlock {
+                address,
+                capacity,
+                stream,
+                operation,
+                held: true,
+            };
             if let Ok(pool) = self.pools.get_mut(pool) {
-                pool.used = pool.used.saturating_sub(capacity as u64);
-                pool.free.push(super::pool::FreeBlock {
-                    address,
-                    capacity,
-                    stream,
-                    operation,
-                });
+                pool.give_back(size, free);
             }
             self.drop_closing_pool(pool, call);
         }
@@ -194,25 +233,28 @@ impl State {
         };
         let (origin, capacity, device) = (block.origin, block.capacity, block.device);
         if let Origin::Pool(pool) = origin {
-            self.stream_ids += 1;
-            self.operation_ids += 1;
-            let stream = StreamId(self.stream_ids);
-            let operation = super::queue::OperationId(self.operation_ids);
+            // Nothing of it is left to be executed: numbers that no stream and no operation have.
+            let (stream, operation) = (StreamId(0), OperationId(0));
+            let mut size = 0;
             if let Some(block) = self.space.at_mut(address) {
-                block.allocation = None;
+                size = block
+                    .allocation
+                    .take()
+                    .map_or(0, |allocation| allocation.size);
                 block.presence = Presence::Freed;
                 if let Data::Device(storage) = &block.data {
                     storage.poison();
                 }
             }
+            let free = FreeBlock {
+                address,
+                capacity,
+                stream,
+                operation,
+                held: true,
+            };
             if let Ok(pool) = self.pools.get_mut(pool) {
-                pool.used = pool.used.saturating_sub(capacity as u64);
-                pool.free.push(super::pool::FreeBlock {
-                    address,
-                    capacity,
-                    stream,
-                    operation,
-                });
+                pool.give_back(size, free);
             }
             self.drop_closing_pool(pool, call);
             return;

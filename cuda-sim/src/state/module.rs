@@ -25,8 +25,6 @@ pub(crate) struct Module {
     pub(crate) loaded: Arc<Loaded>,
     /// Handle of each kernel's function, by the kernel's number.
     pub(crate) functions: Vec<u64>,
-    /// `10 * major + minor` of the PTX's `.target`.
-    pub(crate) target: u32,
     /// Number of the call that made it.
     pub(crate) call: u64,
 }
@@ -38,6 +36,7 @@ pub(crate) struct Function {
     pub(crate) module: u64,
     pub(crate) loaded: Arc<Loaded>,
     pub(crate) kernel: usize,
+    /// `10 * major + minor` of the PTX's `.target`.
     pub(crate) target: u32,
     /// The limit on dynamic shared memory, raised on request.
     pub(crate) max_dynamic_shared: u32,
@@ -125,7 +124,6 @@ impl State {
             context,
             loaded,
             functions,
-            target,
             call,
         }))
     }

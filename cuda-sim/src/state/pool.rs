@@ -1,7 +1,5 @@
 //! Memory pools: stream-ordered memory, whose addresses are given out again as soon as stream order allows it.
 
-use std::collections::BTreeSet;
-
 use crate::state::State;
 use crate::state::queue::{OperationId, StreamId};
 
@@ -13,7 +11,12 @@ pub(crate) struct FreeBlock {
     /// The stream and operation that free it.
     pub(crate) stream: StreamId,
     pub(crate) operation: OperationId,
+    /// Whether the pool still counts as holding it; the next wait gives it back if the release threshold says so.
+    pub(crate) held: bool,
 }
+
+/// Bytes in which a real driver's pools take memory from the device.
+const CHUNK: u64 = 32 << 20;
 
 /// A `CUmemoryPool`.
 #[derive(Debug)]
@@ -27,12 +30,13 @@ pub(crate) struct Pool {
     pub(crate) reuse_event_dependencies: i32,
     pub(crate) reuse_opportunistic: i32,
     pub(crate) reuse_internal_dependencies: i32,
+    /// Bytes that were asked for and not freed.
     pub(crate) used: u64,
+    /// Bytes of the blocks in use.
+    pub(crate) taken: u64,
     pub(crate) used_high: u64,
     pub(crate) reserved_high: u64,
     pub(crate) free: Vec<FreeBlock>,
-    /// Devices besides its own that may access its memory.
-    pub(crate) peers: BTreeSet<usize>,
     /// Destroyed, and waiting for its last allocation.
     pub(crate) closing: bool,
 }
@@ -48,29 +52,37 @@ impl Pool {
             reuse_opportunistic: 1,
             reuse_internal_dependencies: 1,
             used: 0,
+            taken: 0,
             used_high: 0,
             reserved_high: 0,
             free: Vec::new(),
-            peers: BTreeSet::new(),
             closing: false,
         }
     }
 
-    /// Bytes that the pool holds, in use or not.
+    /// Bytes that the pool holds, in use or not, as a real driver counts them.
     pub(crate) fn reserved(&self) -> u64 {
-        self.used
-            + self
-                .free
-                .iter()
-                .map(|block| block.capacity as u64)
-                .sum::<u64>()
+        let free = self
+            .free
+            .iter()
+            .filter(|block| block.held)
+            .map(|block| block.capacity as u64);
+        (self.taken + free.sum::<u64>()).next_multiple_of(CHUNK)
     }
 
-    /// Notes that a block of that capacity is in use.
-    pub(crate) fn take(&mut self, capacity: usize) {
-        self.used += capacity as u64;
+    /// Notes that `size` bytes in a block of that capacity are in use.
+    pub(crate) fn take(&mut self, size: usize, capacity: usize) {
+        self.used += size as u64;
+        self.taken += capacity as u64;
         self.used_high = self.used_high.max(self.used);
         self.reserved_high = self.reserved_high.max(self.reserved());
+    }
+
+    /// Notes that `size` bytes are no longer in use, and keeps their block.
+    pub(crate) fn give_back(&mut self, size: usize, block: FreeBlock) {
+        self.used = self.used.saturating_sub(size as u64);
+        self.taken = self.taken.saturating_sub(block.capacity as u64);
+        self.free.push(block);
     }
 
     /// The freed block to be used next for `capacity` bytes on `stream`: one that the same stream freed, or whose release was executed.
@@ -95,7 +107,13 @@ impl State {
             return;
         };
         let device = pool.device;
-        let mut excess = pool.reserved().saturating_sub(keep);
+        let held = pool.taken
+            + pool
+                .free
+                .iter()
+                .map(|block| block.capacity as u64)
+                .sum::<u64>();
+        let mut excess = held.saturating_sub(keep);
         let mut gone = Vec::new();
         let operations = &self.operations;
         pool.free.retain(|block| {
@@ -109,6 +127,31 @@ impl State {
         for block in gone {
             self.space.remove(block.address, call);
             self.unuse(device, block.capacity);
+        }
+    }
+
+    /// What every wait does: pools give back what exceeds their release threshold. The addresses stay theirs, to be used again.
+    pub(crate) fn release_idle_memory(&mut self, call: u64) {
+        let operations = &self.operations;
+        let mut closing = Vec::new();
+        let handles: Vec<u64> = self.pools.iter().map(|(handle, _)| handle).collect();
+        for handle in handles {
+            let Ok(pool) = self.pools.get_mut(handle) else {
+                continue;
+            };
+            if pool.reserved() > pool.release_threshold {
+                let done = |block: &&mut FreeBlock| !operations.contains_key(&block.operation);
+                pool.free
+                    .iter_mut()
+                    .filter(done)
+                    .for_each(|block| block.held = false);
+            }
+            if pool.closing {
+                closing.push(handle);
+            }
+        }
+        for handle in closing {
+            self.drop_closing_pool(handle, call);
         }
     }
 

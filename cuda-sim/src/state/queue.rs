@@ -104,23 +104,6 @@ pub(crate) enum Work {
     },
 }
 
-impl Work {
-    /// The C function's name for it, for reports.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Kernel(_) => "kernel",
-            Self::Copy { .. } => "copy",
-            Self::Fill { .. } => "fill",
-            Self::Allocate { .. } => "allocation",
-            Self::Free { .. } => "free",
-            Self::Record { .. } => "event record",
-            Self::Wait => "event wait",
-            Self::HostFunction { .. } => "host function",
-            Self::Callback { .. } => "callback",
-        }
-    }
-}
-
 /// An operation that waits for its turn.
 #[derive(Debug)]
 pub(crate) struct Operation {

@@ -110,6 +110,7 @@ pub(crate) fn run(
         .filter(|id| !state.is_done(*id))
         .collect();
     if open.is_empty() {
+        state.release_idle_memory(0);
         return Ok(());
     }
     let needed = state.needed(&open);
@@ -140,6 +141,7 @@ pub(crate) fn run(
         .filter_map(|stream| Some(state.queues.get(stream)?.end))
         .max();
     state.clock = state.clock.max(end.unwrap_or(0));
+    state.release_idle_memory(0);
     Ok(())
 }
 

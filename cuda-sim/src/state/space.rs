@@ -35,6 +35,8 @@ pub(crate) enum Origin {
     Allocated,
     /// Stream-ordered, from the pool of that handle.
     Pool(u64),
+    /// Reserved by a captured allocation: no device ever sees it.
+    Graph,
     /// A variable of the module with that handle.
     Module(u64),
     /// Pinned host memory, with its flags.

@@ -39,11 +39,6 @@ impl Storage {
         })
     }
 
-    /// Bytes.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     /// Forgets the contents.
     pub(crate) fn poison(&self) {
         for word in &self.written {
