@@ -1988,7 +1988,7 @@ newtype! { CUatomicOperation: u32 {
     CU_ATOMIC_OPERATION_MAX = 13,
 } }
 
-newtype! { CUatomicOperationCapability: u32 {
+flags! { CUatomicOperationCapability: u32 {
     CU_ATOMIC_CAPABILITY_SIGNED = 1,
     CU_ATOMIC_CAPABILITY_UNSIGNED = 2,
     CU_ATOMIC_CAPABILITY_REDUCTION = 4,
@@ -3074,7 +3074,7 @@ newtype! { CUgraphChildGraphNodeOwnership: i32 {
     CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID = -1,
 } }
 
-newtype! { CUflushGPUDirectRDMAWritesOptions: u32 {
+flags! { CUflushGPUDirectRDMAWritesOptions: u32 {
     CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST = 1,
     CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_MEMOPS = 2,
 } }
@@ -3208,7 +3208,7 @@ newtype! { CUcoredumpSettings: u32 {
     CU_COREDUMP_MAX = 8,
 } }
 
-newtype! { CUCoredumpGenerationFlags: i32 {
+flags! { CUCoredumpGenerationFlags: i32 {
     CU_COREDUMP_DEFAULT_FLAGS = 0,
     CU_COREDUMP_SKIP_NONRELOCATED_ELF_IMAGES = 1,
     CU_COREDUMP_SKIP_GLOBAL_MEMORY = 2,

@@ -96,12 +96,17 @@ fn write_list<'a>(text: &mut String, macro_name: &str, records: impl Iterator<It
 }
 
 /// Enums whose enumerators are bits that may be combined, although their names do not say `flags`.
-const BITS: [&str; 2] = ["CUmemAllocationHandleType", "CUmemDecompressAlgorithm"];
+const BITS: [&str; 4] = [
+    "CUatomicOperationCapability",
+    "CUflushGPUDirectRDMAWritesOptions",
+    "CUmemAllocationHandleType",
+    "CUmemDecompressAlgorithm",
+];
 
+/// Writes one enumeration, which must fit into 32 bits: every C compiler in question gives it an `int` or `unsigned`.
 fn write_enum(text: &mut String, item: &Enum) -> Fallible<()> {
-    let name = item.tag.to_ascii_lowercase();
-    let is_flags = (name.contains("flag") || BITS.contains(&item.tag.as_str()))
-        && item.values.iter().all(|value| value.1 >= 0);
+    let is_flags =
+        item.tag.to_ascii_lowercase().contains("flag") || BITS.contains(&item.tag.as_str());
     let macro_name = if is_flags { "flags" } else { "newtype" };
     let repr = if item.values.iter().any(|value| value.1 < 0) {
         "i32"
