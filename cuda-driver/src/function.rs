@@ -15,6 +15,7 @@ use crate::call;
 use crate::context::{Context, ContextCore};
 use crate::device::Device;
 use crate::error::{Doing, Result};
+use crate::launch::Shape;
 use crate::module::{Module, ModuleCore};
 
 /// A kernel of a module; cheap to clone. It keeps its module loaded.
@@ -27,11 +28,12 @@ pub struct Function {
 
 /// # Invariants
 /// * `raw` is a function of `module`, live as long as that.
-/// * `sizes`, where there are any, are those of the kernel's parameters in their order.
+/// * `sizes`, where there are any, are those of the kernel's parameters in their order, and `shape` is theirs.
 pub(crate) struct FunctionCore {
     raw: CUfunction,
     context: Arc<ContextCore>,
     sizes: Option<Box<[usize]>>,
+    shape: Shape,
     parameters: Option<Box<[Parameter]>>,
     name: Box<str>,
     module: Arc<ModuleCore>,
@@ -61,12 +63,14 @@ impl Module {
         let module = self.core();
         let raw = module.raw_function(name)?;
         let parameters = read_parameters(module, raw, name)?;
+        let sizes: Option<Box<[usize]>> = parameters
+            .as_ref()
+            .map(|list| list.iter().map(|parameter| parameter.size).collect());
         let core = FunctionCore {
             raw,
+            shape: Shape::taken(sizes.as_deref()),
             context: Arc::clone(module.context()),
-            sizes: parameters
-                .as_ref()
-                .map(|list| list.iter().map(|parameter| parameter.size).collect()),
+            sizes,
             parameters: parameters.map(Vec::into_boxed_slice),
             name: name.into(),
             module: Arc::clone(module),
@@ -166,6 +170,10 @@ impl FunctionCore {
     }
 
     #[inline(always)]
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     pub(crate) fn parameter_sizes(&self) -> Option<&[usize]> {
         self.sizes.as_deref()
     }

@@ -10,6 +10,7 @@ mod diagnosis;
 mod dynamic;
 mod macros;
 mod raw;
+mod shape;
 
 use std::ffi::c_void;
 
@@ -18,6 +19,7 @@ pub use arguments::KernelArguments;
 pub use config::{Dim3, LaunchConfig};
 pub use dynamic::DynamicArgument;
 pub use raw::RawParts;
+pub(crate) use shape::Shape;
 
 use crate::call;
 use crate::error::{Error, ErrorKind, Result};
@@ -179,10 +181,13 @@ impl FunctionCore {
     /// Whether the kernel's parameters, where they are known, are as many and as large as the arguments.
     #[inline(always)]
     fn takes<A: KernelArguments>(&self, arguments: &A) -> bool {
-        match self.parameter_sizes() {
-            Some(sizes) => arguments.fit(sizes),
-            None => true,
-        }
+        self.shape() == A::SHAPE || self.takes_sizes(arguments.sizes().as_ref())
+    }
+
+    /// The comparison one by one, for lists that have no shape, and for those that differ.
+    #[cold]
+    fn takes_sizes(&self, given: &[usize]) -> bool {
+        self.parameter_sizes().is_none_or(|wanted| wanted == given)
     }
 
     /// Why arguments do not fit.

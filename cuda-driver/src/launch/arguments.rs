@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::MAX_ARGUMENTS;
+use super::shape::Shape;
 use super::argument::KernelArgument;
 use super::argument::sealed::Sealed;
 use crate::order::Access;
@@ -12,7 +13,7 @@ use crate::stream::StreamCore;
 pub trait KernelArguments: all::Sealed {}
 
 pub(crate) mod all {
-    use super::{Access, MAX_ARGUMENTS, StreamCore, c_void};
+    use super::{Access, MAX_ARGUMENTS, Shape, StreamCore, c_void};
 
     /// What a launch needs of all arguments.
     pub trait Sealed {
@@ -21,12 +22,14 @@ pub(crate) mod all {
         #[doc(hidden)]
         type Sizes: AsRef<[usize]>;
 
+        /// The sizes of all arguments in one number, to compare at once.
+        #[doc(hidden)]
+        const SHAPE: Shape;
+
         #[doc(hidden)]
         fn pointers(&self) -> Self::Pointers;
         #[doc(hidden)]
         fn sizes(&self) -> Self::Sizes;
-        #[doc(hidden)]
-        fn fit(&self, sizes: &[usize]) -> bool;
         #[doc(hidden)]
         fn are_at_home(&self, stream: u64) -> bool;
         #[doc(hidden)]
@@ -43,6 +46,8 @@ macro_rules! tuple {
             type Pointers = [*mut c_void; $count];
             type Sizes = [usize; $count];
 
+            const SHAPE: Shape = Shape::given(&[$(<$name as Sealed>::SIZE),*]);
+
             #[inline(always)]
             fn pointers(&self) -> Self::Pointers {
                 [$(self.$index.pointer()),*]
@@ -50,11 +55,6 @@ macro_rules! tuple {
 
             fn sizes(&self) -> Self::Sizes {
                 [$(<$name as Sealed>::SIZE),*]
-            }
-
-            #[inline(always)]
-            fn fit(&self, sizes: &[usize]) -> bool {
-                sizes == [$(<$name as Sealed>::SIZE),*].as_slice()
             }
 
             #[inline(always)]

@@ -1,0 +1,133 @@
+//! Counts the instructions that the safe layer adds to a driver call, exactly, under `valgrind --tool=callgrind`.
+//!
+//! Without arguments it runs itself under valgrind for each operation, with two numbers of repetitions, and prints the
+//! difference per operation. With `OPERATION COUNT` it is what runs there.
+
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+
+use cuda_driver::{LaunchConfig, Result};
+use cuda_driver_bench::idle_driver;
+
+/// Each operation: its name, and the raw one that it is compared with.
+const PAIRS: [(&str, &str); 3] = [
+    ("safe-launch", "raw-launch"),
+    ("safe-allocate-free", "raw-allocate-free"),
+    ("safe-clone-stream", "nothing"),
+];
+const FEW: u64 = 1_000;
+const MANY: u64 = 11_000;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.as_slice() {
+        [] => report(),
+        [operation, count] => {
+            let count = count.parse().unwrap_or(0);
+            run(operation, count).map_err(|error| error.to_string())
+        }
+        _ => Err("usage: instructions [OPERATION COUNT]".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn report() -> std::result::Result<(), String> {
+    println!("{:<22}{:>8}{:>8}{:>8}", "operation", "safe", "raw", "added");
+    for (safe, raw) in PAIRS {
+        let (with, without) = (per_operation(safe)?, per_operation(raw)?);
+        println!("{safe:<22}{with:>8.1}{without:>8.1}{:>8.1}", with - without);
+    }
+    Ok(())
+}
+
+fn per_operation(operation: &str) -> std::result::Result<f64, String> {
+    let (few, many) = (count(operation, FEW)?, count(operation, MANY)?);
+    Ok((many - few) as f64 / (MANY - FEW) as f64)
+}
+
+/// The instructions of one run under valgrind.
+fn count(operation: &str, repetitions: u64) -> std::result::Result<u64, String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(this)
+        .args([operation, &repetitions.to_string()])
+        .output()
+        .map_err(|error| format!("cannot run valgrind: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    text.lines()
+        .find_map(|line| line.split("Collected :").nth(1)?.trim().parse().ok())
+        .ok_or_else(|| format!("valgrind printed no count:\n{text}"))
+}
+
+fn run(operation: &str, count: u64) -> Result<()> {
+    let driver = idle_driver()?;
+    let context = driver.device(0)?.primary_context()?;
+    let stream = context.create_stream()?;
+    let a = stream.zeroed::<f32>(1024)?;
+    let b = stream.zeroed::<f32>(1024)?;
+    let mut sum = stream.zeroed::<f32>(1024)?;
+    let module = context.load_ptx(".version 7.0\n.target sm_52\n.address_size 64\n")?;
+    let kernel = module.function("kernel")?;
+    let config = LaunchConfig::for_len(1024);
+    for _ in 0..count {
+        match operation {
+            "safe-launch" => {
+                // SAFETY: the driver does nothing.
+                unsafe { kernel.launch(&stream, black_box(config), (&a, &b, &mut sum, 1024_u32)) }?;
+            }
+            "raw-launch" => {
+                let (mut a, mut b, mut sum) = (a.as_raw(), b.as_raw(), sum.as_raw());
+                let mut n = 1024_u32;
+                let mut arguments: [*mut c_void; 4] = [
+                    (&raw mut a).cast(),
+                    (&raw mut b).cast(),
+                    (&raw mut sum).cast(),
+                    (&raw mut n).cast(),
+                ];
+                let LaunchConfig { grid, block, .. } = black_box(config);
+                let Ok(launch) = driver.library().cuLaunchKernel() else {
+                    continue;
+                };
+                let (function, stream) = (kernel.as_raw(), raw(&stream));
+                let pointers = arguments.as_mut_ptr();
+                let extra = std::ptr::null_mut();
+                let (x, y, z) = (block.x, block.y, block.z);
+                // SAFETY: the driver does nothing.
+                let status = unsafe {
+                    launch(function, grid.x, grid.y, grid.z, x, y, z, 0, stream, pointers, extra)
+                };
+                black_box(status);
+            }
+            "safe-allocate-free" => drop(black_box(stream.uninitialized::<u8>(4096)?)),
+            "raw-allocate-free" => raw_allocate_free(&driver, raw(&stream)),
+            "safe-clone-stream" => drop(black_box(stream.clone())),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn raw(stream: &cuda_driver::Stream) -> cuda_sys::CUstream {
+    cuda_driver::AnyStream::as_raw(stream)
+}
+
+fn raw_allocate_free(driver: &cuda_driver::Driver, stream: cuda_sys::CUstream) {
+    let library = driver.library();
+    let mut address = 0;
+    if let Ok(allocate) = library.cuMemAllocAsync() {
+        // SAFETY: the driver only fills in the address.
+        black_box(unsafe { allocate(&raw mut address, 4096, stream) });
+    }
+    if let Ok(free) = library.cuMemFreeAsync() {
+        // SAFETY: the driver does nothing.
+        black_box(unsafe { free(address, stream) });
+    }
+}
