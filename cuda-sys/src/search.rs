@@ -115,7 +115,7 @@ impl core::fmt::Display for Refusal {
 fn open(place: &Path) -> Result<Library, Refusal> {
     // SAFETY: loading runs the library's initialisers; they are the driver's own, or vouched for by `load_from`'s caller.
     let opened = unsafe { libloading::Library::new(place) };
-    let opened = opened.map_err(|error| Refusal::Absent(error.to_string()))?;
+    let opened = opened.map_err(|error| Refusal::Absent(reason(place, &error)))?;
     // Never closed: function pointers outlive everything, and a driver's threads would run into nothing.
     let library: &'static libloading::Library = Box::leak(Box::new(opened));
     let path = origin::of(library).unwrap_or_else(|| place.to_path_buf());
@@ -138,6 +138,15 @@ fn open(place: &Path) -> Result<Library, Refusal> {
         Err(CUresult::CUDA_ERROR_STUB_LIBRARY) => Err(Refusal::Stub(path)),
         _ => Ok(library),
     }
+}
+
+/// The system's reason without the path, which some systems put in front of it.
+fn reason(place: &Path, error: &libloading::Error) -> String {
+    let text = error.to_string();
+    let reason = text
+        .strip_prefix(&format!("{}: ", place.display()))
+        .unwrap_or(&text);
+    reason.to_string()
 }
 
 /// Whether a toolkit keeps its stub libraries there.
