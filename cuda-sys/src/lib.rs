@@ -56,6 +56,10 @@
 //! * OpenGL, EGL and VDPAU objects are the opaque handles or numbers that those libraries define. `cuWGLGetDevice`, which
 //!   exists on Windows alone, is not bound.
 
+#[allow(
+    clippy::unnecessary_safety_comment,
+    reason = "the comments above belong to the example"
+)]
 #[macro_use]
 mod newtype;
 #[macro_use]
