@@ -25,9 +25,13 @@ pub(crate) trait Queue {
     type Event: Clone;
     /// What a failed call returns.
     type Error;
+    /// What streams and blocks belong to.
+    type Domain;
 
     /// The number of the stream, never 0 and never given to another stream.
     fn number(&self) -> u64;
+    /// What this stream belongs to.
+    fn domain(&self) -> &Self::Domain;
     /// Takes an event that can be recorded on this stream.
     fn reserve(&self) -> Result<Self::Event, Self::Error>;
     /// Records the event behind everything that was enqueued on this stream so far.
@@ -77,6 +81,12 @@ pub(crate) const READ: u8 = 1;
 /// Something was written on home since the mark was last cleared.
 pub(crate) const WRITTEN: u8 = 2;
 
+/// Where a block belongs.
+enum Place<Q: Queue> {
+    Home(Arc<Q>),
+    Nowhere(Q::Domain),
+}
+
 /// The ordering state of one block of memory.
 ///
 /// # Invariants
@@ -89,36 +99,49 @@ pub(crate) struct Order<Q: Queue> {
     at_home: AtomicU64,
     mark: AtomicU8,
     lost: AtomicBool,
-    home: Option<Arc<Q>>,
+    place: Place<Q>,
     entries: Mutex<Entries<Q::Event>>,
 }
 
 impl<Q: Queue> Order<Q> {
     /// A block that was allocated on `home`; the allocation itself counts as work there if `dirty`.
+    #[inline]
     pub(crate) fn at_home(home: Arc<Q>, dirty: bool) -> Self {
         Self {
             at_home: AtomicU64::new(home.number()),
             mark: AtomicU8::new(if dirty { WRITTEN } else { 0 }),
             lost: AtomicBool::new(false),
-            home: Some(home),
+            place: Place::Home(home),
             entries: Mutex::new(Entries::new()),
         }
     }
 
     /// A block that has no home: every operation on it is tracked.
-    pub(crate) fn homeless() -> Self {
+    pub(crate) fn homeless(domain: Q::Domain) -> Self {
         Self {
             at_home: AtomicU64::new(0),
             mark: AtomicU8::new(0),
             lost: AtomicBool::new(false),
-            home: None,
+            place: Place::Nowhere(domain),
             entries: Mutex::new(Entries::new()),
         }
     }
 
     /// The home stream.
     pub(crate) fn home(&self) -> Option<&Arc<Q>> {
-        self.home.as_ref()
+        match &self.place {
+            Place::Home(home) => Some(home),
+            Place::Nowhere(_) => None,
+        }
+    }
+
+    /// What the block belongs to.
+    #[inline]
+    pub(crate) fn domain(&self) -> &Q::Domain {
+        match &self.place {
+            Place::Home(home) => home.domain(),
+            Place::Nowhere(domain) => domain,
+        }
     }
 
     /// Whether the block is on the home path of the stream of that number.
@@ -155,7 +178,7 @@ impl<Q: Queue> Order<Q> {
     ///
     /// The mark is cleared before the event is recorded: whoever enqueues between the two marks again.
     fn cover_home<R: Rules>(&self, entries: &mut Entries<Q::Event>) -> Result<(), Q::Error> {
-        let Some(home) = &self.home else {
+        let Some(home) = self.home() else {
             return Ok(());
         };
         if self.mark.load(Ordering::Acquire) == 0 {
@@ -181,14 +204,14 @@ impl<Q: Queue> Order<Q> {
     /// Makes `stream` wait for everything on the whole block, for a free or the end of a borrow.
     ///
     /// The caller has the block to itself.
+    #[inline]
     pub(crate) fn gather(&self, stream: &Q) -> Result<(), Q::Error> {
         if self.is_at_home(stream.number()) {
             return Ok(());
         }
         let mut entries = self.lock();
         if self
-            .home
-            .as_ref()
+            .home()
             .is_some_and(|home| home.number() != stream.number())
         {
             self.cover_home::<Sound>(&mut entries)?;
@@ -235,7 +258,7 @@ impl<Q: Queue> Order<Q> {
 impl<Q: Queue> std::fmt::Debug for Order<Q> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Order")
-            .field("home", &self.home.as_ref().map(|home| home.number()))
+            .field("home", &self.home().map(|home| home.number()))
             .field("shared", &!self.never_left_home())
             .field("entries", &self.lock().len())
             .finish()

@@ -92,7 +92,14 @@ pub(crate) fn postpone(remains: Box<dyn Any + Send>) {
 /// Drops what host functions left behind; one load where there is nothing.
 #[inline]
 pub(crate) fn drop_postponed() {
-    if ANY_POSTPONED.load(Ordering::Relaxed) && !in_host_function() && !is_forked() {
+    if ANY_POSTPONED.load(Ordering::Relaxed) {
+        drop_postponed_now();
+    }
+}
+
+#[cold]
+fn drop_postponed_now() {
+    if !in_host_function() && !is_forked() {
         ANY_POSTPONED.store(false, Ordering::Relaxed);
         let remains =
             std::mem::take(&mut *POSTPONED.lock().unwrap_or_else(PoisonError::into_inner));

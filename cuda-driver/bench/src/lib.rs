@@ -94,11 +94,7 @@ extern "system" fn module(to: *mut CUmodule, _: *const c_void) -> CUresult {
     put(to, std::ptr::without_provenance_mut(HANDLE))
 }
 
-extern "system" fn function_handle(
-    to: *mut CUfunction,
-    _: CUmodule,
-    _: *const c_char,
-) -> CUresult {
+extern "system" fn function_handle(to: *mut CUfunction, _: CUmodule, _: *const c_char) -> CUresult {
     put(to, std::ptr::without_provenance_mut(HANDLE))
 }
 

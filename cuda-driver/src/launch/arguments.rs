@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use super::MAX_ARGUMENTS;
-use super::shape::Shape;
 use super::argument::KernelArgument;
 use super::argument::sealed::Sealed;
+use super::shape::Shape;
 use crate::order::Access;
 use crate::stream::StreamCore;
 

@@ -52,7 +52,11 @@ mod tests {
         let lists: [&[usize]; 6] = [&[], &[8], &[8, 8], &[8, 4], &[4, 8], &[254; 16]];
         for a in lists {
             for b in lists {
-                assert_eq!(Shape::given(a) == Shape::taken(Some(b)), a == b, "{a:?} and {b:?}");
+                assert_eq!(
+                    Shape::given(a) == Shape::taken(Some(b)),
+                    a == b,
+                    "{a:?} and {b:?}"
+                );
             }
         }
     }

@@ -52,15 +52,18 @@ impl Stream {
         process::drop_postponed();
         let doing = || format!("allocate {len} elements of {} bytes", size_of::<T>());
         let size = size_in_bytes::<T>(len).doing(doing)?;
-        let block = self.allocate(size).doing(doing)?;
-        let address = block.0;
-        Ok(DeviceAllocation::new(address, len, Owner::new(block.1)))
+        let (address, owner) = self.allocate(size).doing(doing)?;
+        Ok(DeviceAllocation::new(address, len, owner))
     }
 
-    fn allocate(&self, size: usize) -> Result<(CUdeviceptr, Block)> {
+    #[inline]
+    fn allocate(&self, size: usize) -> Result<(CUdeviceptr, Owner)> {
         let home = self.core();
         if size == 0 {
-            return Ok((0, Block::at_home(home, 0, 0, Release::Nothing, false)));
+            return Ok((
+                0,
+                Owner::new(Block::at_home(home, 0, 0, Release::Nothing, false)),
+            ));
         }
         // Another library's stream may be in the legacy or a kept form; the allocator takes them all.
         let ordered = home.context().has_stream_ordered_allocator()?;
@@ -71,20 +74,17 @@ impl Stream {
                 // SAFETY: the stream is live as long as its core, and the pointer is to a live address.
                 unsafe { call!(home.driver(), cuMemAllocAsync(out, size, home.as_raw())) }
             })?;
-            return Ok((
-                address,
-                Block::at_home(home, address, size, Release::StreamOrdered, true),
-            ));
+            let release = Release::StreamOrdered;
+            let block = Block::at_home(home, address, size, release, true);
+            return Ok((address, Owner::new(block)));
         }
         debug_assert!(home.kind() != Kind::PerThread && home.kind() != Kind::Borrowed);
         let _current = home.context().push()?;
         // SAFETY: the pointer is to a live address, and the context is current.
         let result = unsafe { call!(home.driver(), cuMemAlloc_v2(&raw mut address, size)) };
         home.context().watch(result)?;
-        Ok((
-            address,
-            Block::at_home(home, address, size, Release::Synchronous, false),
-        ))
+        let block = Block::at_home(home, address, size, Release::Synchronous, false);
+        Ok((address, Owner::new(block)))
     }
 }
 

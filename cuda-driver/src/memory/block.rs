@@ -31,13 +31,13 @@ pub(super) enum Release {
 pub struct Block {
     address: CUdeviceptr,
     size: usize,
-    context: Arc<ContextCore>,
     order: Order<StreamCore>,
     release: Release,
 }
 
 impl Block {
     /// A block at home on `home`, on which its allocation is the first work if `dirty`.
+    #[inline]
     pub(super) fn at_home(
         home: &Arc<StreamCore>,
         address: CUdeviceptr,
@@ -48,7 +48,6 @@ impl Block {
         Self {
             address,
             size,
-            context: Arc::clone(home.context()),
             order: Order::at_home(Arc::clone(home), dirty),
             release,
         }
@@ -59,8 +58,7 @@ impl Block {
         Self {
             address,
             size,
-            context: Arc::clone(context),
-            order: Order::homeless(),
+            order: Order::homeless(Arc::clone(context)),
             release: Release::Nothing,
         }
     }
@@ -74,9 +72,10 @@ impl Block {
         &self.order
     }
 
+    /// The context that the block belongs to.
     #[inline]
     pub(crate) fn context(&self) -> &Arc<ContextCore> {
-        &self.context
+        self.order.domain()
     }
 
     pub(super) fn release(&self) -> &Release {
@@ -109,6 +108,7 @@ impl Block {
         }
     }
 
+    #[inline]
     fn free_in_stream_order(&self) -> Result<()> {
         let Some(home) = self.order.home() else {
             return Ok(());
@@ -125,28 +125,28 @@ impl Block {
         for event in self.order.pending::<Sound>(false)? {
             event.synchronize()?;
         }
-        let _current = self.context.push()?;
+        let _current = self.context().push()?;
         // SAFETY: the address was allocated by `cuMemAlloc`, its last use is done, and nothing refers to it any more.
-        unsafe { call!(self.context.driver(), cuMemFree_v2(self.address)) }
+        unsafe { call!(self.context().driver(), cuMemFree_v2(self.address)) }
     }
 
     /// Drops the owner after the last use, which may still be running.
     fn release_owner(&self, owner: Box<dyn Any + Send>) {
         let mut owner = Some(owner);
-        self.context
+        self.context()
             .release("await the last use of kept memory", || {
                 let Some(home) = self.order.home() else {
                     return Ok(());
                 };
                 self.order.gather(home)?;
-                let event = self.context.take_event()?;
-                home.enqueue(|| event.record(&self.context, home.as_raw()))?;
+                let event = self.context().take_event()?;
+                home.enqueue(|| event.record(self.context(), home.as_raw()))?;
                 if let Some(owner) = owner.take() {
-                    self.context.defer(Deferred::new(event, owner));
+                    self.context().defer(Deferred::new(event, owner));
                 }
                 Ok(())
             });
-        self.context.collect();
+        self.context().collect();
         if let Some(owner) = owner {
             if self.order.home().is_none() {
                 drop_owner(owner);
@@ -177,10 +177,10 @@ impl Drop for Block {
         }
         match &self.release {
             Release::StreamOrdered => self
-                .context
+                .context()
                 .release("free device memory", || self.free_in_stream_order()),
             Release::Synchronous => {
-                self.context
+                self.context()
                     .release("free device memory", || self.free_synchronously());
             }
             Release::Kept(owner) => {
@@ -198,6 +198,7 @@ impl Drop for Block {
 pub(super) struct Owner(Arc<Block>);
 
 impl Owner {
+    #[inline]
     pub(super) fn new(block: Block) -> Self {
         Self(Arc::new(block))
     }

@@ -59,7 +59,6 @@ unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
 pub(super) struct PinnedMemory {
     start: *mut u8,
     size: usize,
-    context: Arc<ContextCore>,
     order: Order<StreamCore>,
 }
 
@@ -70,7 +69,7 @@ unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
     pub(super) fn context(&self) -> &Arc<ContextCore> {
-        &self.context
+        self.order.domain()
     }
 
     /// The access of an operation of the device to the bytes from `start` on.
@@ -110,19 +109,18 @@ impl PinnedMemory {
         }
         self.wait(false)?;
         // SAFETY: the memory was allocated by the driver, nothing is in flight on it, and nothing refers to it any more.
-        let result = unsafe { call!(self.context.driver(), cuMemFreeHost(self.start.cast())) };
-        self.context.watch(result)
+        let result = unsafe { call!(self.context().driver(), cuMemFreeHost(self.start.cast())) };
+        self.context().watch(result)
     }
 }
 
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
         if process::in_host_function() {
-            let empty = Order::homeless();
+            let empty = Order::homeless(Arc::clone(self.context()));
             process::postpone(Box::new(Self {
                 start: self.start,
                 size: std::mem::replace(&mut self.size, 0),
-                context: Arc::clone(&self.context),
                 order: std::mem::replace(&mut self.order, empty),
             }));
             return;
@@ -134,7 +132,7 @@ impl Drop for PinnedMemory {
             );
             return;
         }
-        self.context
+        self.context()
             .release("free page-locked memory", || self.release());
     }
 }
@@ -189,7 +187,6 @@ impl Stream {
         let memory = PinnedMemory {
             start: start.cast(),
             size,
-            context: Arc::clone(context),
             order: Order::at_home(Arc::clone(home), false),
         };
         Ok((start.cast(), memory))
@@ -282,7 +279,7 @@ impl<T> PinnedBuffer<T> {
     /// What the wait or the free returns. The memory is leaked if it could not be awaited.
     #[doc(alias = "cuMemFreeHost")]
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
-        let driver = self.memory.context.driver().clone();
+        let driver = self.memory.context().driver().clone();
         let result = relaxed(&driver, || self.memory.release()).doing(|| "free page-locked memory");
         self.memory.size = 0;
         result.map_err(|error| CloseError::new(error, None))

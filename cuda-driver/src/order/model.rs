@@ -438,9 +438,14 @@ fn many_readers_are_brought_down_to_one_entry() {
 impl Queue for Recorder {
     type Event = world::Event;
     type Error = std::convert::Infallible;
+    type Domain = ();
 
     fn number(&self) -> u64 {
         self.0
+    }
+
+    fn domain(&self) -> &() {
+        &()
     }
 
     fn reserve(&self) -> Result<world::Event, Self::Error> {

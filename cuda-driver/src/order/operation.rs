@@ -234,8 +234,7 @@ impl Operation {
         entries: &mut Entries<Q::Event>,
     ) -> Result<(), Q::Error> {
         if order
-            .home
-            .as_ref()
+            .home()
             .is_some_and(|home| home.number() == stream.number())
         {
             return Ok(());

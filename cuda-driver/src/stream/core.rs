@@ -347,10 +347,16 @@ impl Drop for StreamCore {
 impl Queue for StreamCore {
     type Event = PooledEvent;
     type Error = Error;
+    type Domain = Arc<ContextCore>;
 
     #[inline(always)]
     fn number(&self) -> u64 {
         self.number
+    }
+
+    #[inline]
+    fn domain(&self) -> &Arc<ContextCore> {
+        &self.context
     }
 
     fn reserve(&self) -> Result<PooledEvent> {

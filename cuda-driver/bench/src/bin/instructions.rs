@@ -102,7 +102,9 @@ fn run(operation: &str, count: u64) -> Result<()> {
                 let (x, y, z) = (block.x, block.y, block.z);
                 // SAFETY: the driver does nothing.
                 let status = unsafe {
-                    launch(function, grid.x, grid.y, grid.z, x, y, z, 0, stream, pointers, extra)
+                    launch(
+                        function, grid.x, grid.y, grid.z, x, y, z, 0, stream, pointers, extra,
+                    )
                 };
                 black_box(status);
             }
