@@ -23,6 +23,8 @@ use crate::{Global, GlobalSpace, Kernel, KernelParam, Program, Unsupported};
 pub(crate) struct Names<'m, 'a> {
     pub(crate) module: &'m Module<'a>,
     pub(crate) globals: HashMap<&'a str, usize>,
+    /// What is not implemented about some of them.
+    pub(crate) unusable: HashMap<usize, String>,
     pub(crate) shared: HashMap<&'a str, usize>,
     /// Definitions, or declarations where there is no definition.
     pub(crate) functions: HashMap<&'a str, usize>,
@@ -35,6 +37,7 @@ impl Program {
         let mut names = Names {
             module,
             globals: HashMap::new(),
+            unusable: HashMap::new(),
             shared: HashMap::new(),
             functions: HashMap::new(),
         };
@@ -64,8 +67,15 @@ impl Program {
                 | Space::Texture => {}
             }
         }
-        for (global, variable) in program.globals.iter_mut().zip(&global_variables) {
-            initial::fill(global, variable, &names);
+        for (index, (global, variable)) in program
+            .globals
+            .iter_mut()
+            .zip(&global_variables)
+            .enumerate()
+        {
+            if let Some(problem) = initial::fill(global, variable, &names) {
+                names.unusable.insert(index, problem);
+            }
         }
         for (index, function) in module.functions().iter().enumerate() {
             if function.body.is_some() || !names.functions.contains_key(function.name) {

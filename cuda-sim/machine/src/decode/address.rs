@@ -58,7 +58,11 @@ impl<'a> Decoder<'_, 'a> {
             (Operand::Integer(value), Ty::Pred) => {
                 // A row that nobody writes is false.
                 let truth = *value != 0;
-                Ok(if truth { self.symbols.always(&mut self.code) } else { super::symbols::new_row(1, &mut self.code) })
+                Ok(if truth {
+                    self.symbols.always(&mut self.code)
+                } else {
+                    super::symbols::new_row(1, &mut self.code)
+                })
             }
             (Operand::Integer(value), Ty::B16 | Ty::B32 | Ty::B64) => {
                 let kept = if bits == 64 {
@@ -173,6 +177,18 @@ impl<'a> Decoder<'_, 'a> {
             .shared
             .get(name)
             .map(|&index| Symbol::Shared(index))
+    }
+
+    /// A module variable must be one that the machine can place.
+    fn usable(&self, symbol: Symbol) -> Result<Symbol, Why> {
+        match symbol {
+            Symbol::Global(index) => self
+                .names
+                .unusable
+                .get(&index)
+                .map_or(Ok(symbol), |why| Err(why.clone())),
+            other => Ok(other),
+        }
     }
 
     fn lookup(&mut self, name: &'a str) -> Result<Symbol, Why> {

@@ -1,9 +1,12 @@
 //! Initial values of module variables.
 
-use cuda_ptx::{Initial, ScalarType, Variable};
+use cuda_ptx::{Initial, Linkage, ScalarType, Variable};
 
 use super::Names;
 use crate::{Global, Relocation};
+
+/// The largest variable that a module may have: 2 GiB, as compilers allow.
+const LARGEST: usize = 1 << 31;
 
 /// Writes the initial bytes of a variable and notes the addresses in it.
 pub(super) fn fill(global: &mut Global, variable: &Variable<'_>, names: &Names<'_, '_>) {

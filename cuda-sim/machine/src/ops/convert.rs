@@ -2,7 +2,8 @@
 
 use super::map::map1;
 use super::numbers::{
-    Number, Rounding, from_f64, half_to_f64, integer_to_f64, round_to_integral, to_integer,
+    Number, Rounding, from_f64, half_to_f64, integer_to_f64, nan_from_f64, round_to_integral,
+    to_integer,
 };
 use crate::code::{Alu, Instr};
 use crate::registers::{Lane, Registers};
@@ -42,7 +43,8 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
         return None;
     }
     let legal = match (from.is_float(), to.is_float(), rounding) {
-        (false, false, None) => !flushes,
+        // Saturation that can never happen is not allowed to be written.
+        (false, false, None) => !(flushes || saturates && to.holds_all_of(from)),
         (true, false, Some((_, integral))) => integral,
         (false, true, Some((_, integral))) => !integral,
         (true, true, None) => from.bits() <= to.bits(),
@@ -91,12 +93,22 @@ impl Conversion {
                 self.integer_to_integer(value)
             };
         }
+        // A move, but for halves, whose NaN becomes canonical.
+        if self.from == self.to
+            && self.from != Number::F16
+            && !self.integral
+            && !self.flushes
+            && !self.saturates
+        {
+            return bits;
+        }
         let mut value = match self.from {
             Number::F16 => half_to_f64(bits as u16),
             Number::F32 => f64::from(f32::from_bits(bits as u32)),
             _ => f64::from_bits(bits),
         };
-        if self.flushes && self.from == Number::F32 {
+        // A conversion to half precision keeps denormal singles, `.ftz` or not.
+        if self.flushes && self.from == Number::F32 && self.to != Number::F16 {
             value = flush(value);
         }
         if !self.to.is_float() {
@@ -141,8 +153,9 @@ impl Conversion {
         if self.saturates {
             value = if value > 0.0 { value.min(1.0) } else { 0.0 };
         }
-        if value.is_nan() && self.to == Number::F64 && self.from == Number::F64 {
-            return value.to_bits();
+        // NaN keeps sign and payload on the way to and from doubles, and becomes canonical otherwise.
+        if value.is_nan() && (self.from == Number::F64 || self.to == Number::F64) {
+            return nan_from_f64(value, self.to);
         }
         let bits = from_f64(value, self.to, self.rounding);
         let denormal = self.flushes && self.to == Number::F32 && bits & 0x7f80_0000 == 0;

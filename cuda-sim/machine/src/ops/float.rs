@@ -178,10 +178,9 @@ fn nearest32(mnemonic: &[&str]) -> Option<Entry> {
         ["rcp", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(1.0 / flush(a))),
         ["sqrt", "rn", "f32"] => entry!(F32 <- F32 |a| a.sqrt()),
         ["sqrt", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(flush(a).sqrt())),
-        // The sign bit alone changes, of NaN too.
-        ["neg", "f32"] => entry!(B32 <- B32 |a| a ^ 0x8000_0000),
+        ["neg", "f32"] => entry!(F32 <- F32 |a| -a),
         ["neg", "ftz", "f32"] => entry!(F32 <- F32 |a| -flush(a)),
-        ["abs", "f32"] => entry!(B32 <- B32 |a| a & 0x7fff_ffff),
+        ["abs", "f32"] => entry!(F32 <- F32 |a| a.abs()),
         ["abs", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(a).abs()),
         ["copysign", "f32"] => entry!(B32 <- B32 B32 |a, b| a & 0x8000_0000 | b & 0x7fff_ffff),
         _ => return None,
@@ -197,8 +196,8 @@ fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
         ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a / b),
         ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| 1.0 / a),
         ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| a.sqrt()),
-        ["neg", "f64"] => entry!(B64 <- B64 |a| a ^ 1 << 63),
-        ["abs", "f64"] => entry!(B64 <- B64 |a| a & !(1 << 63)),
+        ["neg", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { -a }),
+        ["abs", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { a.abs() }),
         ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
         _ => return None,
     })

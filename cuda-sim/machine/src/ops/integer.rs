@@ -24,30 +24,30 @@ fn arithmetic(mnemonic: &[&str]) -> Option<Entry> {
         ["sub", "sat", "s32"] => {
             entry!(B32 <- B32 B32 |a, b| (a as i32).saturating_sub(b as i32) as u32)
         }
-        // The ISA leaves division by zero open; GPUs give all ones, and the dividend as the remainder.
+        // The ISA leaves division by zero open; GPUs give all ones, as the remainder too.
         ["div", "u16"] => entry!(B16 <- B16 B16 |a, b| a.checked_div(b).unwrap_or(u16::MAX)),
-        ["div", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
-        ["div", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_div(b).unwrap_or(u64::MAX)),
         ["div", "s16"] => {
             entry!(B16 <- B16 B16 |a, b| if b == 0 { u16::MAX } else { (a as i16).wrapping_div(b as i16) as u16 })
         }
+        ["div", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_div(b).unwrap_or(u32::MAX)),
         ["div", "s32"] => {
             entry!(B32 <- B32 B32 |a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 })
         }
+        ["div", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_div(b).unwrap_or(u64::MAX)),
         ["div", "s64"] => {
             entry!(B64 <- B64 B64 |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 })
         }
-        ["rem", "u16"] => entry!(B16 <- B16 B16 |a, b| a.checked_rem(b).unwrap_or(a)),
-        ["rem", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_rem(b).unwrap_or(a)),
-        ["rem", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_rem(b).unwrap_or(a)),
+        ["rem", "u16"] => entry!(B16 <- B16 B16 |a, b| a.checked_rem(b).unwrap_or(u16::MAX)),
         ["rem", "s16"] => {
-            entry!(B16 <- B16 B16 |a, b| if b == 0 { a } else { (a as i16).wrapping_rem(b as i16) as u16 })
+            entry!(B16 <- B16 B16 |a, b| if b == 0 { u16::MAX } else { (a as i16).wrapping_rem(b as i16) as u16 })
         }
+        ["rem", "u32"] => entry!(B32 <- B32 B32 |a, b| a.checked_rem(b).unwrap_or(u32::MAX)),
         ["rem", "s32"] => {
-            entry!(B32 <- B32 B32 |a, b| if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 })
+            entry!(B32 <- B32 B32 |a, b| if b == 0 { u32::MAX } else { (a as i32).wrapping_rem(b as i32) as u32 })
         }
+        ["rem", "u64"] => entry!(B64 <- B64 B64 |a, b| a.checked_rem(b).unwrap_or(u64::MAX)),
         ["rem", "s64"] => {
-            entry!(B64 <- B64 B64 |a, b| if b == 0 { a } else { (a as i64).wrapping_rem(b as i64) as u64 })
+            entry!(B64 <- B64 B64 |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 })
         }
         ["abs", "s16"] => entry!(B16 <- B16 |a| (a as i16).wrapping_abs() as u16),
         ["abs", "s32"] => entry!(B32 <- B32 |a| (a as i32).wrapping_abs() as u32),
@@ -291,13 +291,13 @@ fn bits(mnemonic: &[&str]) -> Option<Entry> {
             entry!(B32 <- B64 |a| shift_amount(highest(a ^ (a as i64 >> 63) as u64), 63))
         }
         ["bfe", "u32"] => {
-            entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, false) as u32)
+            entry!(B32 <- B32 B32 B32 |a, b, c| extract32(a, b, c, false))
         }
-        ["bfe", "u64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract(a, b, c, 64, false)),
+        ["bfe", "u64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract64(a, b, c, false)),
         ["bfe", "s32"] => {
-            entry!(B32 <- B32 B32 B32 |a, b, c| extract(u64::from(a), b, c, 32, true) as u32)
+            entry!(B32 <- B32 B32 B32 |a, b, c| extract32(a, b, c, true))
         }
-        ["bfe", "s64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract(a, b, c, 64, true)),
+        ["bfe", "s64"] => entry!(B64 <- B64 B32 B32 |a, b, c| extract64(a, b, c, true)),
         ["bfi", "b32"] => Entry {
             dst: Ty::B32,
             src: &[Ty::B32, Ty::B32, Ty::B32, Ty::B32],
@@ -332,15 +332,33 @@ fn shift_amount(position: u32, top: u32) -> u32 {
     }
 }
 
+/// Of a 32-bit word: position and length are taken from eight bits.
+fn extract32(a: u32, start: u32, length: u32, signed: bool) -> u32 {
+    extract(
+        u64::from(a),
+        u64::from(start & 0xff),
+        u64::from(length & 0xff),
+        32,
+        signed,
+    ) as u32
+}
+
+/// Of a 64-bit word: position and length count in full, as GPUs do it.
+fn extract64(a: u64, start: u32, length: u32, signed: bool) -> u64 {
+    extract(a, u64::from(start), u64::from(length), 64, signed)
+}
+
 /// `length` bits of `a` from bit `start`; past the top, the sign or zero continues.
-fn extract(a: u64, start: u32, length: u32, width: u32, signed: bool) -> u64 {
-    let (start, length) = (start & 0xff, length & 0xff);
-    let top = (start + length).wrapping_sub(1).min(width - 1);
-    let sign = signed && length > 0 && a >> top & 1 == 1;
-    let mut out = if start < width { a >> start } else { 0 };
-    let kept = length.min(width.saturating_sub(start));
-    out &= low_bits(kept);
-    if sign { out | !low_bits(kept) } else { out }
+fn extract(a: u64, start: u64, length: u64, width: u64, signed: bool) -> u64 {
+    let top = (start + length).saturating_sub(1).min(width - 1);
+    let sign = signed && length > 0 && (a >> top) & 1 == 1;
+    let kept = low_bits(length.min(width.saturating_sub(start)) as u32);
+    let out = if start < width {
+        (a >> start) & kept
+    } else {
+        0
+    };
+    if sign { out | !kept } else { out }
 }
 
 /// `b` with `length` bits from bit `start` replaced by the low bits of `a`.

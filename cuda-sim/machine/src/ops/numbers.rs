@@ -72,6 +72,12 @@ impl Number {
         matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
     }
 
+    /// Whether every integer of the other type is one of this type.
+    pub(crate) fn holds_all_of(self, other: Self) -> bool {
+        let ((low, high), (other_low, other_high)) = (self.integer_range(), other.integer_range());
+        low <= other_low && other_high <= high
+    }
+
     /// The smallest and the largest integer of the type.
     pub(crate) fn integer_range(self) -> (i128, i128) {
         let bits = self.bits();
@@ -144,7 +150,8 @@ pub(crate) fn half_to_f64(bits: u16) -> f64 {
     let magnitude = match exponent {
         0 => fraction * power_of_two(-24),
         31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
+        // The payload, made quiet.
+        31 => f64::from_bits(0x7ff8_0000_0000_0000 | u64::from(bits & 0x3ff) << 42),
         _ => (1024.0 + fraction) * power_of_two(i32::from(exponent) - 25),
     };
     if bits >> 15 == 1 {
@@ -162,6 +169,16 @@ pub(crate) fn from_f64(value: f64, to: Number, rounding: Rounding) -> u64 {
         Number::F16 => u64::from(narrow(value, 10, 15, rounding) as u16),
         Number::F32 => narrow(value, 23, 127, rounding),
         _ => value.to_bits(),
+    }
+}
+
+/// A NaN with as much of its payload as fits.
+pub(crate) fn nan_from_f64(value: f64, to: Number) -> u64 {
+    let (bits, sign) = (value.to_bits(), value.to_bits() >> 63);
+    match to {
+        Number::F16 => sign << 15 | 0x7e00 | bits >> 42 & 0x3ff,
+        Number::F32 => sign << 31 | 0x7fc0_0000 | bits >> 29 & 0x7f_ffff,
+        _ => bits,
     }
 }
 

@@ -26,6 +26,12 @@ fn coarse(x: f64, f: fn(f64) -> f64) -> f64 {
     }
 }
 
+/// `div.approx` multiplies by the reciprocal, which is lost for divisors above 2^126.
+fn divide(a: f32, b: f32) -> f32 {
+    let lost = b.abs() > 2f32.powi(126) && b.is_finite();
+    if lost { a * 0f32.copysign(b) } else { a / b }
+}
+
 /// The form with that mnemonic, split at its dots.
 pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     Some(match mnemonic {
@@ -57,9 +63,11 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
             entry!(F32 <- F32 |a| flush(through(flush(a), f64::cos)))
         }
         ["tanh", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::tanh)),
-        ["div", "approx" | "full", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
-        ["div", "approx" | "full", "ftz", "f32"] => {
-            entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b)))
+        ["div", "full", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
+        ["div", "full", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b))),
+        ["div", "approx", "f32"] => entry!(F32 <- F32 F32 |a, b| divide(a, b)),
+        ["div", "approx", "ftz", "f32"] => {
+            entry!(F32 <- F32 F32 |a, b| flush(divide(flush(a), flush(b))))
         }
         _ => return None,
     })

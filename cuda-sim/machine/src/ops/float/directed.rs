@@ -31,6 +31,16 @@ fn div32(a: f32, b: f32, rounding: Rounding) -> f32 {
     single(soft::quotient(a.into(), b.into(), rounding), rounding)
 }
 
+/// The quotient is flushed when it is denormal before it is rounded.
+fn flushed_div32(a: f32, b: f32, rounding: Rounding) -> f32 {
+    let truncated = div32(a, b, Rounding::Zero);
+    if truncated.abs() < f32::MIN_POSITIVE {
+        flush(truncated)
+    } else {
+        div32(a, b, rounding)
+    }
+}
+
 fn sqrt32(a: f32, rounding: Rounding) -> f32 {
     single(soft::root(a.into(), rounding), rounding)
 }
@@ -60,7 +70,7 @@ macro_rules! direction {
                 entry!(F32 <- F32 F32 F32 |a, b, c| saturate(flush(fused32(flush(a), flush(b), flush(c), MODE))))
             }
             ["div", "f32"] => entry!(F32 <- F32 F32 |a, b| div32(a, b, MODE)),
-            ["div", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(div32(flush(a), flush(b), MODE))),
+            ["div", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flushed_div32(flush(a), flush(b), MODE)),
             ["rcp", "f32"] => entry!(F32 <- F32 |a| div32(1.0, a, MODE)),
             ["rcp", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(div32(1.0, flush(a), MODE))),
             ["sqrt", "f32"] => entry!(F32 <- F32 |a| sqrt32(a, MODE)),
