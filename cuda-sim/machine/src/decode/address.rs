@@ -110,6 +110,7 @@ impl<'a> Decoder<'_, 'a> {
             return match (symbol, ty) {
                 (Symbol::Register(_), _) => self.register(name, ty.bits()),
                 (_, Ty::B32 | Ty::B64) => {
+                    let symbol = self.usable(symbol)?;
                     let (init, _) = self
                         .variable(symbol, 0)
                         .ok_or_else(|| format!("`{name}` has no address"))?;
@@ -192,8 +193,10 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn lookup(&mut self, name: &'a str) -> Result<Symbol, Why> {
-        self.find(name)
-            .ok_or_else(|| format!("the name `{name}` is not known"))
+        let symbol = self
+            .find(name)
+            .ok_or_else(|| format!("the name `{name}` is not known"))?;
+        self.usable(symbol)
     }
 
     /// The address of a variable, within its own space.

@@ -8,9 +8,56 @@ use crate::{Global, Relocation};
 /// The largest variable that a module may have: 2 GiB, as compilers allow.
 const LARGEST: usize = 1 << 31;
 
-/// Writes the initial bytes of a variable and notes the addresses in it.
-pub(super) fn fill(global: &mut Global, variable: &Variable<'_>, names: &Names<'_, '_>) {
+/// Why a variable cannot be placed as the module means it.
+fn problem(variable: &Variable<'_>, names: &Names<'_, '_>) -> Option<String> {
+    let name = variable.name;
+    if variable.size().is_none_or(|size| size > LARGEST) {
+        return Some(format!(
+            "the variable `{name}` is larger than {LARGEST} bytes"
+        ));
+    }
+    if matches!(
+        variable.ty,
+        ScalarType::TexRef | ScalarType::SamplerRef | ScalarType::SurfRef
+    ) {
+        return Some(format!(
+            "`{name}` is a texture, sampler or surface, which are not implemented"
+        ));
+    }
+    if variable.linkage == Linkage::Extern {
+        return Some(format!(
+            "the variable `{name}` is defined in another module"
+        ));
+    }
+    variable.initial.iter().flatten().find_map(|part| match part {
+        Initial::Address { mask: Some(_), .. } => {
+            Some(format!("the initial value of `{name}` has single bytes of an address"))
+        }
+        Initial::Address { name: target, .. } if !names.globals.contains_key(target) => {
+            Some(format!("the initial value of `{name}` has the address of `{target}`, which is not a module variable"))
+        }
+        _ => None,
+    })
+}
+
+/// Writes the initial bytes of a variable and notes the addresses in it; returns what is not implemented about it.
+pub(super) fn fill(
+    global: &mut Global,
+    variable: &Variable<'_>,
+    names: &Names<'_, '_>,
+) -> Option<String> {
+    let problem = problem(variable, names);
+    if problem.is_some() {
+        global.size = global.size.min(variable.element_size().max(1));
+    }
     global.bytes = vec![0; global.size];
+    if problem.is_none() {
+        write(global, variable, names);
+    }
+    problem
+}
+
+fn write(global: &mut Global, variable: &Variable<'_>, names: &Names<'_, '_>) {
     let Some(initial) = &variable.initial else {
         return;
     };
@@ -53,11 +100,8 @@ pub(super) fn fill(global: &mut Global, variable: &Variable<'_>, names: &Names<'
                     element,
                 )
             }
-            Initial::Address {
-                name, offset, mask, ..
-            } => {
-                // Masked bytes of addresses stay zero only when nobody can know them: see `unknown_initialiser`.
-                if let (Some(&target), None) = (names.globals.get(name), mask) {
+            Initial::Address { name, offset, .. } => {
+                if let Some(&target) = names.globals.get(name) {
                     global.relocations.push(Relocation {
                         offset: at,
                         size: element,

@@ -438,9 +438,7 @@ fn conversions(forms: &mut Vec<Form>) {
                 (true, true) if to == from => &["", ".rni", ".rzi", ".rmi", ".rpi"],
                 (true, true) => &[""],
             };
-            let flushes: &[&str] = if (from == "f32" || to == "f32")
-                && (from_float && from != "f64" || !from_float)
-                && to != "f64"
+            let flushes: &[&str] = if (from == "f32" || to == "f32") && from != "f64" && to != "f64"
             {
                 &["", ".ftz"]
             } else {
