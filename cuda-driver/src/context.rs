@@ -400,24 +400,32 @@ impl ContextCore {
     }
 
     /// Whether a drop may still call the driver.
+    #[inline]
     pub(crate) fn may_release(&self) -> bool {
         !self.is_poisoned() && !process::is_forked()
     }
 
     /// Calls what a drop calls: never changes the state of somebody's capture, and reports to the log.
+    #[inline]
     pub(crate) fn release(&self, what: &str, body: impl FnOnce() -> Result<()>) {
         if !self.may_release() {
             return;
         }
-        let result = crate::stream::relaxed(&self.driver, body);
-        if let Err(error) = self.watch(result) {
-            let silent = matches!(
-                error.kind(),
-                ErrorKind::Deinitialized | ErrorKind::ContextLost
-            );
-            if !silent {
-                log::error!("cannot {what}: {error}");
-            }
+        if let Err(error) = crate::stream::relaxed(&self.driver, body) {
+            self.report(what, &error);
+        }
+    }
+
+    /// Tells the log what a drop cannot return.
+    #[cold]
+    fn report(&self, what: &str, error: &Error) {
+        self.note(error);
+        let silent = matches!(
+            error.kind(),
+            ErrorKind::Deinitialized | ErrorKind::ContextLost
+        );
+        if !silent {
+            log::error!("cannot {what}: {error}");
         }
     }
 

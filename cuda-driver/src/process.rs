@@ -48,12 +48,19 @@ fn permit_restricted() -> Result<()> {
 }
 
 /// Whether this process is the child of a fork that happened after the driver was loaded.
+#[inline]
 pub(crate) fn is_forked() -> bool {
     RESTRICTIONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
 /// Whether this thread is running a host function.
+#[inline]
 pub(crate) fn in_host_function() -> bool {
+    RESTRICTIONS.load(Ordering::Relaxed) != 0 && this_thread_is_in_host_function()
+}
+
+#[cold]
+fn this_thread_is_in_host_function() -> bool {
     IN_HOST_FUNCTION
         .try_with(Cell::get)
         // The thread is ending; a host function's thread does not end while the function runs.

@@ -90,10 +90,16 @@ impl Stream {
 
 impl ContextCore {
     /// Whether the driver and the device have the stream-ordered allocator; asked once.
+    #[inline]
     fn has_stream_ordered_allocator(&self) -> Result<bool> {
-        if let Some(&known) = self.stream_ordered_allocator().get() {
-            return Ok(known);
+        match self.stream_ordered_allocator().get() {
+            Some(&known) => Ok(known),
+            None => self.ask_for_stream_ordered_allocator(),
         }
+    }
+
+    #[cold]
+    fn ask_for_stream_ordered_allocator(&self) -> Result<bool> {
         let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED;
         let supported = self.driver().library().cuMemAllocAsync().is_ok()
             && self.device().raw_attribute(attribute)? != 0;

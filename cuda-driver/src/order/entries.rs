@@ -31,6 +31,23 @@ struct Entry<E> {
     write: bool,
     stream: u64,
     event: E,
+    /// Streams of which everything enqueued from now on is behind the event already; 0 where there is room.
+    waited: [u64; 4],
+}
+
+impl<E> Entry<E> {
+    /// Makes `stream` wait for the event, unless what comes on it is behind the event anyway.
+    fn wait<Q: Queue<Event = E>>(&mut self, stream: &Q) -> Result<(), Q::Error> {
+        let number = stream.number();
+        if self.stream == number || self.waited.contains(&number) {
+            return Ok(());
+        }
+        stream.wait(&self.event)?;
+        if let Some(free) = self.waited.iter_mut().find(|stream| **stream == 0) {
+            *free = number;
+        }
+        Ok(())
+    }
 }
 
 /// All earlier operations that no later write has covered.
@@ -65,6 +82,7 @@ impl<E: Clone> Entries<E> {
             write,
             stream,
             event,
+            waited: [0; 4],
         });
     }
 
@@ -92,7 +110,7 @@ impl<E: Clone> Entries<E> {
     ///
     /// Returns whether it waited for all entries, so that the operation's event can stand for them all.
     pub(super) fn wait_for_conflicts<Q: Queue<Event = E>>(
-        &self,
+        &mut self,
         stream: &Q,
         range: Range,
         write: bool,
@@ -101,21 +119,18 @@ impl<E: Clone> Entries<E> {
             self.wait_for_all(stream)?;
             return Ok(true);
         }
-        for entry in &self.list {
-            let conflict = entry.range.overlaps(range) && (write || entry.write);
-            if conflict && entry.stream != stream.number() {
-                stream.wait(&entry.event)?;
+        for entry in &mut self.list {
+            if entry.range.overlaps(range) && (write || entry.write) {
+                entry.wait(stream)?;
             }
         }
         Ok(false)
     }
 
     /// Makes `stream` wait for every entry.
-    pub(super) fn wait_for_all<Q: Queue<Event = E>>(&self, stream: &Q) -> Result<(), Q::Error> {
-        for entry in &self.list {
-            if entry.stream != stream.number() {
-                stream.wait(&entry.event)?;
-            }
+    pub(super) fn wait_for_all<Q: Queue<Event = E>>(&mut self, stream: &Q) -> Result<(), Q::Error> {
+        for entry in &mut self.list {
+            entry.wait(stream)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureStatus,
+    CUstreamCaptureStatus, signatures,
 };
 
 use super::StreamFlags;
@@ -394,24 +394,27 @@ impl Queue for StreamCore {
 }
 
 /// Runs `body` in a mode in which its calls neither fail because of, nor end, a stream capture of somebody else's.
+#[inline]
 pub(crate) fn relaxed<R>(driver: &Driver, body: impl FnOnce() -> R) -> R {
-    struct Restore<'a> {
-        driver: &'a Driver,
+    struct Restore {
+        exchange: signatures::cuThreadExchangeStreamCaptureMode,
         mode: CUstreamCaptureMode,
     }
-    impl Drop for Restore<'_> {
+    impl Drop for Restore {
+        #[inline]
         fn drop(&mut self) {
-            exchange(self.driver, &mut self.mode);
+            // SAFETY: the pointer is to a live value.
+            unsafe { (self.exchange)(&raw mut self.mode) };
         }
     }
-    fn exchange(driver: &Driver, mode: &mut CUstreamCaptureMode) {
-        let mode = std::ptr::from_mut(mode);
-        // SAFETY: the pointer is to a live value. A driver without the function has no captures.
-        let _unless_missing = unsafe { call!(driver, cuThreadExchangeStreamCaptureMode(mode)) };
-    }
+    // A driver without the function has no captures.
+    let Ok(exchange) = driver.library().cuThreadExchangeStreamCaptureMode() else {
+        return body();
+    };
     let mut mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-    exchange(driver, &mut mode);
-    let _restore = Restore { driver, mode };
+    // SAFETY: the pointer is to a live value.
+    unsafe { exchange(&raw mut mode) };
+    let _restore = Restore { exchange, mode };
     body()
 }
 
