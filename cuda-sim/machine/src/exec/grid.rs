@@ -9,7 +9,7 @@ use crate::registers::Registers;
 use crate::{Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics};
 
 /// Instructions that a warp executes in one turn.
-const TURN: u64 = 100_000;
+const TURN: u64 = 10_000;
 /// Blocks that run side by side at most, when they wait for each other.
 const MOST_RESIDENT: usize = 4096;
 
@@ -93,7 +93,7 @@ pub fn run(
             }
             // A block runs on while its warps wait for each other only; after its turn is over, others may be what it waits for.
             let mut turns = meter.instructions;
-            turns = turns.saturating_add(TURN * 4);
+            turns = turns.saturating_add(TURN * 10);
             loop {
                 match block.run(&shape, &templates, TURN, &mut meter) {
                     Ok(true) => return false,
