@@ -1,4 +1,4 @@
-//! The choke point: every driver call of this crate, and of those who build on its checked tier, is one [`call!`](crate::call).
+//! The choke point: every driver call of this crate, and of those who build on its checked tier, is one `call!`.
 
 use cuda_sys::CUresult;
 

@@ -3,6 +3,7 @@
 //! C groups: primary context management and context management. Calls that need a current context push ours and pop it
 //! again; the caller's current context is never changed behind its back.
 
+mod core;
 mod created;
 mod current;
 mod deferred;
@@ -10,11 +11,13 @@ mod events;
 mod limits;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
-use cuda_sys::{CUcontext, CUdevice, CUresult};
+use cuda_sys::{CUcontext, CUdevice};
 
+pub(crate) use self::core::ContextCore;
+use self::core::Ownership;
 pub use created::ContextFlags;
 pub use current::CurrentContext;
 pub(crate) use deferred::{Deferred, drop_owner};
@@ -22,10 +25,10 @@ pub(crate) use events::{PooledEvent, RawEvent};
 pub use limits::{CacheConfig, Limit};
 
 use crate::call;
+use crate::close::CloseError;
 use crate::device::Device;
 use crate::driver::{Driver, context_key};
 use crate::error::{Doing, Error, ErrorKind, Result};
-use crate::memory::staging::StagingPool;
 use crate::process;
 
 /// A context of a device; cheap to clone, and alive as long as anything that was made through it.
@@ -50,39 +53,6 @@ use crate::process;
 pub struct Context {
     core: Arc<ContextCore>,
 }
-
-/// Who gives the raw context back, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ownership {
-    /// One reference to the device's primary context is ours.
-    Primary,
-    /// The context is ours alone.
-    Created,
-    /// Somebody else's, who keeps it alive.
-    Borrowed,
-}
-
-/// # Invariants
-/// * `raw` is a live context of `device`, until `drop` gives it back.
-/// * It is the only core of its raw context.
-pub(crate) struct ContextCore {
-    driver: Driver,
-    device: Device,
-    raw: CUcontext,
-    ownership: Mutex<Ownership>,
-    poisoned: AtomicBool,
-    legacy_stream: u64,
-    events: events::EventPool,
-    staging: StagingPool,
-    deferred: Mutex<Vec<Deferred>>,
-    stream_ordered_allocator: OnceLock<bool>,
-}
-
-// SAFETY: a CUcontext may be used from any thread (the driver is thread-safe, and which context is current is a property
-// of each thread, not of the context); all else in the core is `Send`.
-unsafe impl Send for ContextCore {}
-// SAFETY: as for `Send`; everything that changes is behind a lock or atomic.
-unsafe impl Sync for ContextCore {}
 
 /// A number that no other stream of this process has or had.
 pub(crate) fn next_stream_number() -> u64 {
@@ -256,18 +226,12 @@ impl Context {
     #[doc(alias = "cuDevicePrimaryCtxRelease")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
         match Arc::try_unwrap(self.core) {
-            Ok(mut core) => core.destroy().map_err(|error| CloseError {
-                error,
-                handle: None,
-            }),
-            Err(core) => Err(CloseError {
-                error: Error::new(
-                    ErrorKind::StillShared,
-                    "other handles, streams, modules or memory still use it",
-                )
-                .doing("close the context"),
-                handle: Some(Self { core }),
-            }),
+            Ok(mut core) => core.destroy().map_err(|error| CloseError::new(error, None)),
+            Err(core) => {
+                let reason = "other handles, streams, modules or memory still use it";
+                let error = Error::new(ErrorKind::StillShared, reason).doing("close the context");
+                Err(CloseError::new(error, Some(Self { core })))
+            }
         }
     }
 
@@ -281,45 +245,6 @@ impl Context {
     }
 }
 
-/// What `close` returns when it fails: why, and the handle if it is still good.
-#[derive(Debug)]
-pub struct CloseError<T> {
-    error: Error,
-    handle: Option<T>,
-}
-
-impl<T> CloseError<T> {
-    pub(crate) fn new(error: Error, handle: Option<T>) -> Self {
-        Self { error, handle }
-    }
-
-    /// Why it failed.
-    #[must_use]
-    pub fn error(&self) -> &Error {
-        &self.error
-    }
-
-    /// The handle, if the resource was not released.
-    #[must_use]
-    pub fn into_handle(self) -> Option<T> {
-        self.handle
-    }
-}
-
-impl<T> fmt::Display for CloseError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl<T: fmt::Debug> std::error::Error for CloseError<T> {}
-
-impl<T> From<CloseError<T>> for Error {
-    fn from(error: CloseError<T>) -> Self {
-        error.error
-    }
-}
-
 /// Free and total memory of a device, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
@@ -327,168 +252,6 @@ pub struct MemoryInfo {
     pub free: usize,
     /// Bytes that the device has.
     pub total: usize,
-}
-
-impl ContextCore {
-    fn new(device: Device, raw: CUcontext, ownership: Ownership) -> Self {
-        Self {
-            driver: device.driver().clone(),
-            device,
-            raw,
-            ownership: Mutex::new(ownership),
-            poisoned: AtomicBool::new(false),
-            legacy_stream: next_stream_number(),
-            events: events::EventPool::new(),
-            staging: StagingPool::new(),
-            deferred: Mutex::new(Vec::new()),
-            stream_ordered_allocator: OnceLock::new(),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn driver(&self) -> &Driver {
-        &self.driver
-    }
-
-    pub(crate) fn device(&self) -> &Device {
-        &self.device
-    }
-
-    #[inline]
-    pub(crate) fn as_raw(&self) -> CUcontext {
-        self.raw
-    }
-
-    /// The number of the legacy default stream, which lives as long as the context.
-    pub(crate) fn legacy_stream_number(&self) -> u64 {
-        self.legacy_stream
-    }
-
-    /// Whether there is a stream-ordered allocator, once that was asked.
-    pub(crate) fn stream_ordered_allocator(&self) -> &OnceLock<bool> {
-        &self.stream_ordered_allocator
-    }
-
-    pub(crate) fn staging(&self) -> &StagingPool {
-        &self.staging
-    }
-
-    #[inline]
-    pub(crate) fn is_poisoned(&self) -> bool {
-        self.poisoned.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn push(&self) -> Result<CurrentContext<'_>> {
-        CurrentContext::push_raw(&self.driver, self.raw)
-    }
-
-    /// Notes when a result is an error that destroys the context.
-    #[inline]
-    pub(crate) fn watch<T>(&self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result {
-            self.note(error);
-        }
-        result
-    }
-
-    #[cold]
-    fn note(&self, error: &Error) {
-        let destroyed = error.is_status(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
-        if error.is_sticky() || destroyed {
-            self.poisoned.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a drop may still call the driver.
-    #[inline]
-    pub(crate) fn may_release(&self) -> bool {
-        !self.is_poisoned() && !process::is_forked()
-    }
-
-    /// Calls what a drop calls: never changes the state of somebody's capture, and reports to the log.
-    #[inline]
-    pub(crate) fn release(&self, what: &str, body: impl FnOnce() -> Result<()>) {
-        if !self.may_release() {
-            return;
-        }
-        if let Err(error) = crate::stream::relaxed(&self.driver, body) {
-            self.report(what, &error);
-        }
-    }
-
-    /// Tells the log what a drop cannot return.
-    #[cold]
-    fn report(&self, what: &str, error: &Error) {
-        self.note(error);
-        let silent = matches!(
-            error.kind(),
-            ErrorKind::Deinitialized | ErrorKind::ContextLost
-        );
-        if !silent {
-            log::error!("cannot {what}: {error}");
-        }
-    }
-
-    fn destroy(&mut self) -> Result<()> {
-        if self.raw.is_null() {
-            return Ok(());
-        }
-        self.collect_all();
-        if self.may_release() {
-            let current = self.push();
-            if current.is_ok() {
-                StagingPool::destroy(self);
-            }
-            drop(current);
-            for event in self.events.drain() {
-                self.destroy_event(event);
-            }
-        }
-        let raw = std::mem::replace(&mut self.raw, std::ptr::null_mut());
-        let ownership = *self
-            .ownership
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut contexts = self.driver.contexts();
-        if let Some(entry) = contexts.get(&context_key(raw))
-            && entry.strong_count() == 0
-        {
-            contexts.remove(&context_key(raw));
-        }
-        drop(contexts);
-        if process::is_forked() {
-            return Ok(());
-        }
-        match ownership {
-            // SAFETY: one reference to the primary context is ours, and this is where it ends.
-            Ownership::Primary => unsafe {
-                call!(
-                    self.driver,
-                    cuDevicePrimaryCtxRelease_v2(self.device.as_raw())
-                )
-            },
-            // SAFETY: the context is ours, and nothing of ours that belongs to it is left.
-            Ownership::Created => unsafe { call!(self.driver, cuCtxDestroy_v2(raw)) },
-            Ownership::Borrowed => Ok(()),
-        }
-        .doing(|| "give the context back")
-    }
-}
-
-impl Drop for ContextCore {
-    fn drop(&mut self) {
-        if let Err(error) = self.destroy() {
-            let silent = self.is_poisoned()
-                || error.is_sticky()
-                || matches!(
-                    error.kind(),
-                    ErrorKind::Deinitialized | ErrorKind::ContextLost
-                );
-            if !silent {
-                log::error!("{error}");
-            }
-        }
-    }
 }
 
 impl fmt::Debug for Context {

@@ -1,6 +1,6 @@
 //! Errors: one type that keeps everything a failed call can tell.
 //!
-//! Every call of the driver goes through one choke point ([`call!`](crate::call)), so every error knows the C function,
+//! Every call of the driver goes through one choke point ([`call!`](crate::call!)), so every error knows the C function,
 //! its status, what was being done and, where there is one, the remedy.
 
 mod kind;

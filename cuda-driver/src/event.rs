@@ -9,7 +9,8 @@ use std::time::Duration;
 use cuda_sys::{CUevent, CUevent_flags, CUresult};
 
 use crate::call;
-use crate::context::{CloseError, Context, ContextCore};
+use crate::close::CloseError;
+use crate::context::{Context, ContextCore};
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::process;
 use crate::stream::AnyStream;

@@ -24,7 +24,8 @@ pub use jit::{JitCacheMode, JitFallback, JitOptions};
 pub use loading::ModuleLoadingMode;
 
 use crate::call;
-use crate::context::{CloseError, Context, ContextCore};
+use crate::close::CloseError;
+use crate::context::{Context, ContextCore};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::process;

@@ -3,23 +3,29 @@
 //! C group: stream management. [`Stream`] is what memory can be at home on; [`BorrowedStream`] and [`PerThreadStream`]
 //! run operations only. All three are accepted wherever a function takes [`AnyStream`].
 
+mod any;
 mod core;
 mod create;
 mod foreign;
 mod host_function;
+mod queue;
+mod relaxed;
 
 use std::fmt;
 use std::sync::Arc;
 
 use cuda_sys::CUstream;
 
-pub use self::core::AnyStream;
-pub(crate) use self::core::{Kind, StreamCore, relaxed, sealed};
+pub(crate) use self::core::{Kind, StreamCore};
+pub use any::AnyStream;
+pub(crate) use any::sealed;
 pub use create::StreamFlags;
 pub use foreign::{BorrowedStream, PerThreadStream};
+pub(crate) use relaxed::relaxed;
 
 use crate::call;
-use crate::context::{CloseError, Context};
+use crate::close::CloseError;
+use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::event::Event;
 

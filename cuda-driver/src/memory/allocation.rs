@@ -11,7 +11,8 @@ use cuda_sys::CUdeviceptr;
 use super::block::{Block, Owner, home_number};
 use super::element::{bounds, offset};
 use super::slice::{DeviceSlice, DeviceSliceMut};
-use crate::context::{CloseError, Context};
+use crate::close::CloseError;
+use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::stream::Stream;
 

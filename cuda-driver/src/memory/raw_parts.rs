@@ -7,7 +7,7 @@ use cuda_sys::CUdeviceptr;
 use super::allocation::DeviceAllocation;
 use super::block::{Block, Owner, Release};
 use super::element::size_in_bytes;
-use crate::context::CloseError;
+use crate::close::CloseError;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::stream::Stream;
 

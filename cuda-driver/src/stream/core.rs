@@ -5,108 +5,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use cuda_sys::{
-    CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureStatus, signatures,
-};
+use cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, CUstreamCaptureStatus};
 
-use super::StreamFlags;
 use crate::call;
-use crate::context::{Context, ContextCore, PooledEvent, drop_owner, next_stream_number};
+use crate::context::{Context, ContextCore, drop_owner, next_stream_number};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
-use crate::event::Event;
 use crate::memory::staging::Staging;
-use crate::order::Queue;
 use crate::process;
-
-/// Any kind of stream: what operations are enqueued on.
-///
-/// Implemented by [`Stream`](crate::Stream), [`BorrowedStream`](crate::BorrowedStream) and
-/// [`PerThreadStream`](crate::PerThreadStream), and by nothing else.
-pub trait AnyStream: sealed::Sealed {
-    /// Makes the host wait until everything enqueued here so far is done.
-    ///
-    /// # Errors
-    /// What the driver returns, an error of an earlier operation included.
-    #[doc(alias = "cuStreamSynchronize")]
-    fn synchronize(&self) -> Result<()> {
-        super::synchronize(self.stream_core())
-    }
-
-    /// Whether everything enqueued here so far is done.
-    ///
-    /// # Errors
-    /// What the driver returns, an error of an earlier operation included.
-    #[doc(alias = "cuStreamQuery")]
-    fn is_idle(&self) -> Result<bool> {
-        super::is_idle(self.stream_core())
-    }
-
-    /// Makes everything that is enqueued here from now on wait for what `event` was last recorded behind.
-    ///
-    /// An event that was never recorded is not waited for.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Mismatch`] for an event of another driver; what the driver returns.
-    #[doc(alias = "cuStreamWaitEvent")]
-    fn wait_for(&self, event: &Event) -> Result<()> {
-        super::wait_for(self.stream_core(), event)
-    }
-
-    /// The stream's priority; smaller numbers go first.
-    ///
-    /// # Errors
-    /// What the driver returns.
-    #[doc(alias = "cuStreamGetPriority")]
-    fn priority(&self) -> Result<i32> {
-        super::priority(self.stream_core())
-    }
-
-    /// The flags that the stream was made with.
-    ///
-    /// # Errors
-    /// What the driver returns.
-    #[doc(alias = "cuStreamGetFlags")]
-    fn flags(&self) -> Result<StreamFlags> {
-        super::flags(self.stream_core())
-    }
-
-    /// The context that the stream belongs to.
-    fn context(&self) -> Context {
-        super::context(self.stream_core())
-    }
-
-    /// The raw stream, which stays with its owner.
-    fn as_raw(&self) -> CUstream {
-        self.stream_core().as_raw()
-    }
-
-    /// Calls a closure on a thread of the driver's once everything enqueued here so far is done; what is enqueued later
-    /// waits for it.
-    ///
-    /// The closure must not wait for work of this crate: every call of it fails there with
-    /// [`ErrorKind::InHostFunction`]. A panic in it is reported to the log and goes no further. If the context is lost
-    /// before, it never runs and is leaked.
-    ///
-    /// # Errors
-    /// What the driver returns.
-    #[doc(alias = "cuLaunchHostFunc")]
-    fn host_function(&self, body: impl FnOnce() + Send + 'static) -> Result<()>
-    where
-        Self: Sized,
-    {
-        super::host_function::enqueue(self.stream_core(), body)
-    }
-}
-
-pub(crate) mod sealed {
-    /// Keeps [`AnyStream`](super::AnyStream) to the types of this crate.
-    pub trait Sealed {
-        #[doc(hidden)]
-        fn stream_core(&self) -> &super::StreamCore;
-    }
-}
 
 /// Where a stream comes from, and so who destroys it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +34,7 @@ pub(crate) enum Kind {
 /// * `number` belongs to this stream alone; for the legacy stream it is the context's.
 /// * `special` is set whenever calls need more than the handle.
 pub struct StreamCore {
-    number: u64,
+    pub(super) number: u64,
     raw: CUstream,
     context: Arc<ContextCore>,
     kind: Kind,
@@ -342,80 +248,6 @@ impl Drop for StreamCore {
             log::error!("{error}");
         }
     }
-}
-
-impl Queue for StreamCore {
-    type Event = PooledEvent;
-    type Error = Error;
-    type Domain = Arc<ContextCore>;
-
-    #[inline(always)]
-    fn number(&self) -> u64 {
-        self.number
-    }
-
-    #[inline]
-    fn domain(&self) -> &Arc<ContextCore> {
-        &self.context
-    }
-
-    fn reserve(&self) -> Result<PooledEvent> {
-        PooledEvent::take(&self.context)
-    }
-
-    fn record(&self, event: &PooledEvent) -> Result<()> {
-        self.enqueue(|| {
-            // SAFETY: the stream and the event are live as long as their owners.
-            unsafe { call!(self.driver(), cuEventRecord(event.as_raw(), self.raw)) }
-        })
-        .doing(|| "record an event")
-    }
-
-    fn wait(&self, event: &PooledEvent) -> Result<()> {
-        self.enqueue(|| {
-            // SAFETY: the stream and the event are live as long as their owners.
-            unsafe {
-                call!(
-                    self.driver(),
-                    cuStreamWaitEvent(self.raw, event.as_raw(), 0)
-                )
-            }
-        })
-        .doing(|| "make a stream wait for an event")
-    }
-
-    fn finish(&self) -> Result<()> {
-        super::synchronize(self)
-    }
-
-    fn is_refusal(error: &Error) -> bool {
-        error.is_refusal()
-    }
-}
-
-/// Runs `body` in a mode in which its calls neither fail because of, nor end, a stream capture of somebody else's.
-#[inline]
-pub(crate) fn relaxed<R>(driver: &Driver, body: impl FnOnce() -> R) -> R {
-    struct Restore {
-        exchange: signatures::cuThreadExchangeStreamCaptureMode,
-        mode: CUstreamCaptureMode,
-    }
-    impl Drop for Restore {
-        #[inline]
-        fn drop(&mut self) {
-            // SAFETY: the pointer is to a live value.
-            unsafe { (self.exchange)(&raw mut self.mode) };
-        }
-    }
-    // A driver without the function has no captures.
-    let Ok(exchange) = driver.library().cuThreadExchangeStreamCaptureMode() else {
-        return body();
-    };
-    let mut mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-    // SAFETY: the pointer is to a live value.
-    unsafe { exchange(&raw mut mode) };
-    let _restore = Restore { exchange, mode };
-    body()
 }
 
 /// The handles that mean a default stream of the current context.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use cuda_sys::CUstream;
 
 use super::Stream;
-use super::core::{AnyStream, Kind, StreamCore, sealed};
+use super::any::{AnyStream, sealed};
+use super::core::{Kind, StreamCore};
 use crate::context::Context;
 
 /// The default stream of the thread that asked for it.

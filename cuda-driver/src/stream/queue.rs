@@ -1,0 +1,58 @@
+//! A stream as the ordering protocol sees it.
+
+use std::sync::Arc;
+
+use super::core::StreamCore;
+use crate::call;
+use crate::context::{ContextCore, PooledEvent};
+use crate::error::{Doing, Error, Result};
+use crate::order::Queue;
+
+impl Queue for StreamCore {
+    type Event = PooledEvent;
+    type Error = Error;
+    type Domain = Arc<ContextCore>;
+
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    #[inline]
+    fn domain(&self) -> &Arc<ContextCore> {
+        self.context()
+    }
+
+    fn reserve(&self) -> Result<PooledEvent> {
+        PooledEvent::take(self.context())
+    }
+
+    fn record(&self, event: &PooledEvent) -> Result<()> {
+        self.enqueue(|| {
+            // SAFETY: the stream and the event are live as long as their owners.
+            unsafe { call!(self.driver(), cuEventRecord(event.as_raw(), self.as_raw())) }
+        })
+        .doing(|| "record an event")
+    }
+
+    fn wait(&self, event: &PooledEvent) -> Result<()> {
+        self.enqueue(|| {
+            // SAFETY: the stream and the event are live as long as their owners.
+            unsafe {
+                call!(
+                    self.driver(),
+                    cuStreamWaitEvent(self.as_raw(), event.as_raw(), 0)
+                )
+            }
+        })
+        .doing(|| "make a stream wait for an event")
+    }
+
+    fn finish(&self) -> Result<()> {
+        super::synchronize(self)
+    }
+
+    fn is_refusal(error: &Error) -> bool {
+        error.is_refusal()
+    }
+}
