@@ -52,10 +52,9 @@ impl Options {
                 _ => return Err(code::INVALID_VALUE),
             }
         }
-        // A buffer without a size, or a size without a buffer, is an error.
-        for (buffer, (size, _)) in buffers.iter().zip(&sizes) {
-            let buffer = buffer.is_some_and(|buffer: *mut c_void| !buffer.is_null());
-            if buffer != (*size > 0) {
+        for (buffer, (_, place)) in buffers.iter().zip(&sizes) {
+            let useless = |buffer: *mut c_void| buffer.is_null() || place.is_none();
+            if buffer.is_some_and(useless) {
                 return Err(code::INVALID_VALUE);
             }
         }

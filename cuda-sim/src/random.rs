@@ -20,6 +20,6 @@ impl Random {
 
     /// A number below `count`; nothing where there is none.
     pub(crate) fn below(&mut self, count: usize) -> Option<usize> {
-        (count > 0).then(|| (u128::from(self.next()) * count as u128 >> 64) as usize)
+        (count > 0).then(|| ((u128::from(self.next()) * count as u128) >> 64) as usize)
     }
 }

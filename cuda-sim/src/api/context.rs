@@ -286,7 +286,7 @@ fn set_cache_config(call: &Call<'_>, config: CUfunc_cache) -> Answer {
     if config.0 > 3 {
         return Err(code::INVALID_VALUE);
     }
-    state.contexts.get_mut(context.handle)?.cache_config = config.0 as u32;
+    state.contexts.get_mut(context.handle)?.cache_config = config.0;
     Ok(())
 }
 

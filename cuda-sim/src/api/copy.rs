@@ -128,12 +128,10 @@ fn copy(
         return Ok(());
     }
     let staged = from.pageable && len <= STAGED && !to.pageable;
-    if staged {
-        if let End::Host(range) = &from.end {
-            let mut bytes = vec![0; len];
-            range.read(&mut bytes);
-            from.end = End::Bytes(bytes);
-        }
+    if staged && let End::Host(range) = &from.end {
+        let mut bytes = vec![0; len];
+        range.read(&mut bytes);
+        from.end = End::Bytes(bytes);
     }
     let within_device = matches!((&to.end, &from.end), (End::Device(_), End::Device(_)));
     let waits = match manner {

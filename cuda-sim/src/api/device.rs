@@ -92,7 +92,7 @@ fn attribute(
     value.set(
         device
             .config
-            .attribute(attribute.0 as u32, ordinal)
+            .attribute(attribute.0, ordinal)
             .ok_or(code::INVALID_VALUE)?,
     );
     Ok(())
@@ -149,10 +149,8 @@ fn pci_bus_id(call: &Call<'_>, text: Out<c_char>, len: c_int, device: CUdevice) 
     let (ordinal, device) = state.device(device)?;
     let (domain, bus, number) = device.config.pci_address(ordinal);
     let id = format!("{domain:04X}:{bus:02X}:{number:02X}.0");
-    let len = usize::try_from(len)
-        .ok()
-        .filter(|len| *len > 0)
-        .ok_or(code::INVALID_VALUE)?;
+    let len = usize::try_from(len).ok().filter(|len| *len > id.len());
+    let len = len.ok_or(code::INVALID_VALUE)?;
     copy_text(text, len, &id);
     Ok(())
 }

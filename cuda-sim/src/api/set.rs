@@ -33,7 +33,7 @@ fn fill(
     )?;
     let width = pattern.len();
     let len = count.checked_mul(width).ok_or(code::INVALID_VALUE)?;
-    if to % width as u64 != 0 {
+    if !to.is_multiple_of(width as u64) {
         return Err(code::INVALID_VALUE);
     }
     if len == 0 {

@@ -27,7 +27,7 @@ fn begin(call: &Call<'_>, stream: CUstream, mode: CUstreamCaptureMode) -> Answer
     let mut state = call.state();
     let handle = call.stream(stream);
     let target = state.stream(call.thread, handle, call.number)?;
-    let mode = mode.0 as u32;
+    let mode = mode.0;
     if mode > RELAXED {
         return Err(code::INVALID_VALUE);
     }
@@ -140,7 +140,7 @@ fn info_2(
 
 fn exchange_mode(call: &Call<'_>, mode: Out<CUstreamCaptureMode>) -> Answer {
     let mode = mode.check()?;
-    let wanted = mode.read()?.0 as u32;
+    let wanted = mode.read()?.0;
     if !matches!(wanted, GLOBAL | THREAD_LOCAL | RELAXED) {
         return Err(code::INVALID_VALUE);
     }

@@ -123,6 +123,10 @@ impl State {
             Ok(Statistics { instructions, .. }) => 2 * OVERHEAD + instructions / 100,
             Err(fault) => {
                 let (result, kind) = classify(&fault.kind);
+                let kind = match &fault.kind {
+                    FaultKind::Memory(fault) => ReportKind::of_access(&self.space, fault.address),
+                    _ => kind,
+                };
                 self.poison(context, result);
                 self.add_report(Report::of_fault(&fault, kind, call));
                 self.last_fault = Some(fault);
@@ -166,10 +170,10 @@ impl State {
             _ => 55,
         };
         for end in [to, from] {
-            if let End::Device(address) = end {
-                if !self.check_live(context, *address, len, "copy", call) {
-                    return OVERHEAD;
-                }
+            if let End::Device(address) = end
+                && !self.check_live(context, *address, len, "copy", call)
+            {
+                return OVERHEAD;
             }
         }
         match (to, from) {
@@ -270,13 +274,13 @@ impl State {
         call: u64,
     ) -> u64 {
         let len = pattern.len() * count;
-        if self.check_live(context, address, len, "fill", call) {
-            if let Some(block) = self.space.covering(address) {
-                let offset = (address - block.address) as usize;
-                match &block.data {
-                    Data::Device(storage) => storage.fill(offset, pattern, count),
-                    Data::Host(_) => block.write(offset, &pattern.repeat(count)),
-                }
+        if self.check_live(context, address, len, "fill", call)
+            && let Some(block) = self.space.covering(address)
+        {
+            let offset = (address - block.address) as usize;
+            match &block.data {
+                Data::Device(storage) => storage.fill(offset, pattern, count),
+                Data::Host(_) => block.write(offset, &pattern.repeat(count)),
             }
         }
         OVERHEAD + len as u64 / 2_000

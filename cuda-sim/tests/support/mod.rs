@@ -1,6 +1,11 @@
 //! What the tests share: a simulator with its library, and calls by name.
 
-#![allow(dead_code, unused_macros, reason = "each test file uses its own part")]
+#![allow(
+    dead_code,
+    unused_macros,
+    unused_imports,
+    reason = "each test file uses its own part"
+)]
 
 use std::ffi::{CString, c_void};
 use std::ptr;

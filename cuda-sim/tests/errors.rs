@@ -1,0 +1,163 @@
+//! Names of codes, entry points by name, and functions that are not there.
+
+mod support;
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+use cuda_sim::Simulator;
+use cuda_sys::{CUdriverProcAddressQueryResult, CUresult};
+use support::{Rig, call, fails, ok};
+
+#[test]
+fn codes_have_names_before_init() {
+    let simulator = Simulator::new();
+    let cuda = simulator.library();
+    let mut text = ptr::null();
+    ok!(cuda, cuGetErrorName(CUresult(700), &raw mut text));
+    // SAFETY: the driver's texts are static.
+    assert_eq!(
+        unsafe { CStr::from_ptr(text) },
+        c"CUDA_ERROR_ILLEGAL_ADDRESS"
+    );
+    ok!(cuda, cuGetErrorString(CUresult(0), &raw mut text));
+    // SAFETY: as above.
+    assert!(!unsafe { CStr::from_ptr(text) }.is_empty());
+    fails!(1, cuda, cuGetErrorName(CUresult(12_345), &raw mut text));
+    assert!(text.is_null());
+}
+
+#[test]
+fn entry_points_are_found_by_name_and_version() {
+    let simulator = Simulator::new();
+    let cuda = simulator.library();
+    let look_up = |name: &CStr, version, flags| {
+        let (mut function, mut status) =
+            (ptr::null_mut::<c_void>(), CUdriverProcAddressQueryResult(9));
+        let result = call!(
+            cuda,
+            cuGetProcAddress_v2(
+                name.as_ptr(),
+                &raw mut function,
+                version,
+                flags,
+                &raw mut status
+            )
+        );
+        (result.0, status.0, function.addr())
+    };
+    let address = |name: &str| {
+        let symbol = cuda_sys::Symbol::by_name(name).expect("known");
+        cuda.resolve(symbol).expect("exported").as_ptr().addr()
+    };
+    assert_eq!(
+        look_up(c"cuMemAlloc", 12_000, 0),
+        (0, 0, address("cuMemAlloc_v2"))
+    );
+    assert_eq!(
+        look_up(c"cuMemcpyHtoD", 12_000, 2),
+        (0, 0, address("cuMemcpyHtoD_v2_ptds"))
+    );
+    assert_eq!(
+        look_up(c"cuMemAlloc", 12_000, 2),
+        (0, 0, address("cuMemAlloc_v2"))
+    );
+    assert_eq!(
+        look_up(c"cuCtxCreate", 12_000, 0).2,
+        address("cuCtxCreate_v3")
+    );
+    assert_eq!(look_up(c"cuNope", 12_000, 0), (0, 1, 0));
+    assert_eq!(look_up(c"cuLaunchKernelEx", 11_000, 0), (0, 2, 0));
+    assert_eq!(look_up(c"cuInit", 14_000, 0).0, 1);
+    assert_eq!(look_up(c"cuInit", 12_000, 77).0, 1);
+}
+
+#[test]
+fn the_version_decides_what_is_exported() {
+    let old = Simulator::builder()
+        .driver_version(11_040)
+        .build()
+        .expect("a free slot");
+    let (new, old) = (Simulator::new().library(), old.library());
+    assert!(old.cuMemAllocAsync().is_ok());
+    assert!(old.cuLaunchKernelEx().is_err() && new.cuLaunchKernelEx().is_ok());
+    assert!(
+        new.cuEventCreateFromEGLSync().is_err(),
+        "no driver of this kind of machine has it"
+    );
+    let exported = cuda_sys::SYMBOLS
+        .iter()
+        .filter(|symbol| new.resolve(symbol).is_ok())
+        .count();
+    assert_eq!(exported, 671, "as many as the real 13.0 driver");
+}
+
+#[test]
+fn what_is_not_built_says_so_and_is_remembered() {
+    let rig = Rig::new();
+    let mut array = ptr::null_mut();
+    fails!(801, rig.cuda, cuArrayCreate_v2(&raw mut array, ptr::null()));
+    fails!(801, rig.cuda, cuArrayDestroy(array));
+    assert_eq!(
+        rig.simulator.unsupported_calls(),
+        ["cuArrayCreate_v2", "cuArrayDestroy"]
+    );
+    assert_eq!(rig.simulator.call_count("cuArrayDestroy"), 1);
+    assert!(
+        rig.simulator.reports()[0]
+            .message
+            .contains("cuArrayCreate_v2")
+    );
+}
+
+#[test]
+fn devices_are_described() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let mut name = [0; 5];
+    ok!(cuda, cuDeviceGetName(name.as_mut_ptr(), 5, rig.device));
+    // SAFETY: the driver ends the name with a NUL.
+    assert_eq!(unsafe { CStr::from_ptr(name.as_ptr()) }, c"NVID");
+    let (mut device, mut value, mut bytes) = (0, 0, 0);
+    for ordinal in [1, 99, -1] {
+        fails!(101, cuda, cuDeviceGet(&raw mut device, ordinal));
+    }
+    fails!(1, cuda, cuDeviceGet(ptr::null_mut(), 0));
+    let capability = cuda_sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+    ok!(
+        cuda,
+        cuDeviceGetAttribute(&raw mut value, capability, rig.device)
+    );
+    assert_eq!(value, 9);
+    fails!(
+        101,
+        cuda,
+        cuDeviceGetAttribute(&raw mut value, capability, rig.device + 77)
+    );
+    fails!(
+        1,
+        cuda,
+        cuDeviceGetAttribute(
+            &raw mut value,
+            cuda_sys::CUdevice_attribute(9999),
+            rig.device
+        )
+    );
+    ok!(cuda, cuDeviceTotalMem_v2(&raw mut bytes, rig.device));
+    assert_eq!(bytes, 150_109_880_320);
+    let mut id = [0; 16];
+    ok!(cuda, cuDeviceGetPCIBusId(id.as_mut_ptr(), 16, rig.device));
+    ok!(cuda, cuDeviceGetByPCIBusId(&raw mut device, id.as_ptr()));
+    assert_eq!(device, rig.device);
+    fails!(1, cuda, cuDeviceGetPCIBusId(id.as_mut_ptr(), 5, rig.device));
+    fails!(
+        1,
+        cuda,
+        cuDeviceGetByPCIBusId(&raw mut device, c"zz".as_ptr())
+    );
+    fails!(
+        101,
+        cuda,
+        cuDeviceGetByPCIBusId(&raw mut device, c"0000:77:00.0".as_ptr())
+    );
+}
