@@ -226,7 +226,9 @@ impl Context {
     #[doc(alias = "cuDevicePrimaryCtxRelease")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
         match Arc::try_unwrap(self.core) {
-            Ok(mut core) => core.destroy().map_err(|error| CloseError::new(error, None)),
+            Ok(mut core) => core
+                .destroy(true)
+                .map_err(|error| CloseError::new(error, None)),
             Err(core) => {
                 let reason = "other handles, streams, modules or memory still use it";
                 let error = Error::new(ErrorKind::StillShared, reason).doing("close the context");

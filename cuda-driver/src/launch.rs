@@ -13,6 +13,7 @@ mod raw;
 mod shape;
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 pub use argument::{KernelArgument, Null};
 pub use arguments::KernelArguments;
@@ -22,7 +23,7 @@ pub use raw::RawParts;
 pub(crate) use shape::Shape;
 
 use crate::call;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::function::{Function, FunctionCore};
 use crate::order::{Access, Operation, Queue, Sound};
 use crate::stream::{AnyStream, StreamCore};
@@ -170,11 +171,37 @@ fn launch_tracked(
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
     let mut accesses: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
+    require_parts(stream, &accesses).doing(|| format!("launch `{}`", function.name()))?;
     Operation::run::<Sound, _>(stream, &mut accesses, || {
         // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.
         stream.enqueue(|| unsafe { enqueue(function, stream, config, pointers) })
     })
     .map_err(|error| diagnosis::diagnose(function, config, error))
+}
+
+/// Refuses memory that the stream's device cannot reach: another driver's, or another device's.
+fn require_parts(stream: &StreamCore, accesses: &[Access<'_, StreamCore>]) -> Result<()> {
+    let context = stream.context();
+    for access in accesses {
+        let memory = access.order.domain();
+        if Arc::ptr_eq(memory, context) {
+            continue;
+        }
+        if !memory.driver().is_same(context.driver()) {
+            let reason = "the memory and the stream belong to different drivers";
+            return Err(Error::new(ErrorKind::Mismatch, reason));
+        }
+        if memory.device().as_raw() != context.device().as_raw() {
+            let reason = format!(
+                "the memory is of device {} and the stream of device {}",
+                memory.device().ordinal(),
+                context.device().ordinal()
+            );
+            return Err(Error::new(ErrorKind::Mismatch, reason)
+                .remedied_by("copy it to memory of the stream's device first"));
+        }
+    }
+    Ok(())
 }
 
 impl FunctionCore {

@@ -152,8 +152,9 @@ impl<Q: Queue> Order<Q> {
 
     /// Marks home as having work on this block; comes after the enqueue.
     ///
-    /// No bit is lost between threads: a write has the block to itself, and all that runs beside a read are reads and
-    /// the clearing by a crossing, after which a stale bit costs at most a wait.
+    /// What another thread does to the mark at the same moment is the marking of a use that does not conflict, or the
+    /// clearing by a crossing or a wait. The mark never loses that there was a use, and a stale bit costs at most a wait.
+    /// Which of the bits are set matters for host memory only, whose writer has all of it to itself.
     #[inline(always)]
     pub(crate) fn mark_home(&self, write: bool) {
         let bits = if write {

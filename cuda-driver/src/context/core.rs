@@ -146,15 +146,17 @@ impl ContextCore {
         }
     }
 
-    pub(super) fn destroy(&mut self) -> Result<()> {
-        if self.raw.is_null() {
+    /// Gives everything back; a lost context only if `even_if_poisoned`.
+    pub(super) fn destroy(&mut self, even_if_poisoned: bool) -> Result<()> {
+        // A forked child has no driver, and locks that other threads held at the fork are held for ever.
+        if self.raw.is_null() || process::is_forked() {
             return Ok(());
         }
         self.collect_all();
         if self.may_release() {
             let current = self.push();
             if current.is_ok() {
-                StagingPool::destroy(self);
+                crate::stream::relaxed(&self.driver, || StagingPool::destroy(self));
             }
             drop(current);
             for event in self.events.drain() {
@@ -173,7 +175,7 @@ impl ContextCore {
             contexts.remove(&context_key(raw));
         }
         drop(contexts);
-        if process::is_forked() {
+        if self.is_poisoned() && !even_if_poisoned {
             return Ok(());
         }
         match ownership {
@@ -190,13 +192,32 @@ impl ContextCore {
         }
         .doing(|| "give the context back")
     }
+
+    /// Moves everything out, for a thread that may not call the driver.
+    fn take_remains(&mut self) -> Self {
+        let mut remains = Self::new(
+            self.device.clone(),
+            std::mem::replace(&mut self.raw, std::ptr::null_mut()),
+            Ownership::Borrowed,
+        );
+        std::mem::swap(&mut remains.ownership, &mut self.ownership);
+        std::mem::swap(&mut remains.poisoned, &mut self.poisoned);
+        std::mem::swap(&mut remains.events, &mut self.events);
+        std::mem::swap(&mut remains.staging, &mut self.staging);
+        std::mem::swap(&mut remains.deferred, &mut self.deferred);
+        remains
+    }
 }
 
 impl Drop for ContextCore {
     fn drop(&mut self) {
-        if let Err(error) = self.destroy() {
-            let silent = self.is_poisoned()
-                || error.is_sticky()
+        if process::in_host_function() && !self.raw.is_null() {
+            let remains = self.take_remains();
+            process::postpone(Box::new(remains));
+            return;
+        }
+        if let Err(error) = self.destroy(false) {
+            let silent = error.is_sticky()
                 || matches!(
                     error.kind(),
                     ErrorKind::Deinitialized | ErrorKind::ContextLost

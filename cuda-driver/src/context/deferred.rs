@@ -76,7 +76,11 @@ impl ContextCore {
 
     /// Waits for every deferred owner and drops it; leaks those whose work can never be proved done.
     pub(super) fn collect_all(&mut self) {
-        let items = std::mem::take(&mut *self.deferred());
+        let items = std::mem::take(
+            self.deferred
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         for item in items {
             let done = self.may_release()
                 && crate::stream::relaxed(&self.driver, || {

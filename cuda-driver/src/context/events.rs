@@ -8,6 +8,7 @@ use cuda_sys::{CUevent, CUevent_flags, CUresult, CUstream};
 use super::ContextCore;
 use crate::call;
 use crate::error::{Doing, Result};
+use crate::process;
 
 /// A live event without timing of some context's pool.
 #[derive(Debug, PartialEq, Eq)]
@@ -160,7 +161,10 @@ impl PooledEvent {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(event) = self.event.take() {
+        // In a forked child the pool's lock may be held for ever.
+        if let Some(event) = self.event.take()
+            && !process::is_forked()
+        {
             self.context.put_event(event);
         }
     }

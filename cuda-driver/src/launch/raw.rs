@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use cuda_sys::{CUdeviceptr, CUstream};
 
 use super::argument::sealed::Sealed;
+use super::require_parts;
 use crate::error::{Doing, Result};
 use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::{Access, Operation};
@@ -147,6 +148,7 @@ fn with_raw<P: RawParts, R>(
 ) -> Result<R> {
     let doing = || "hand memory to another library";
     let mut accesses = parts.accesses();
+    require_parts(stream, &accesses).doing(doing)?;
     let event = Operation::open(stream, &mut accesses).doing(doing)?;
     let result = catch_unwind(AssertUnwindSafe(|| body(stream.as_raw(), parts.raw())));
     let closed = Operation::close(stream, &accesses, event).doing(doing);

@@ -9,6 +9,8 @@ use super::copy::{enqueue, require_part};
 use super::element::offset;
 use super::place::{CopyDestination, Start};
 use super::slice::DeviceSliceMut;
+use super::staging::LARGE;
+use super::transfer;
 use crate::call;
 use crate::error::{Doing, Error, Result};
 use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
@@ -62,7 +64,7 @@ macro_rules! fills {
                         let bytes = place.len * size_of::<T>();
                         fill(core_of(self), (start, block), pattern, bytes)
                     }
-                    None => self.copy(&vec![value; place.len], to),
+                    None => upload_pattern(core_of(self), (start, block), value, place.len),
                 }
             }
 
@@ -132,6 +134,28 @@ impl Pattern {
         }
         None
     }
+}
+
+/// Uploads a value that no operation of the device sets, some at a time.
+fn upload_pattern<T: NoUninit>(
+    stream: &StreamCore,
+    (start, block): (CUdeviceptr, &Block),
+    value: T,
+    len: usize,
+) -> Result<()> {
+    require_part(stream, block.context().driver())?;
+    let at_once = (LARGE / size_of::<T>()).clamp(1, len.max(1));
+    let values = vec![value; at_once];
+    let mut done = 0;
+    while done < len {
+        let count = at_once.min(len - done);
+        let to = start + offset(done * size_of::<T>());
+        let bytes = count * size_of::<T>();
+        transfer::host_to_device(stream, values.as_ptr().cast(), (to, block), bytes)
+            .doing(|| format!("fill {len} elements of device memory"))?;
+        done += count;
+    }
+    Ok(())
 }
 
 fn fill(
