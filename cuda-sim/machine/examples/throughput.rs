@@ -1,6 +1,6 @@
 //! Lane instructions per second on saxpy, a compute-bound loop and a tiled matrix product.
 //!
-//! `cargo run --release -p cuda-sim-machine --example throughput`
+//! `cargo run --release -p cuda-sim-machine --example throughput [kernel]`
 
 use std::sync::RwLock;
 use std::time::Instant;
@@ -74,6 +74,9 @@ fn measure(
     launch: &Launch<'_>,
     memory: &Flat,
 ) -> Result<(), Box<dyn std::error::Error>> {
+    if std::env::args().nth(1).is_some_and(|only| only != kernel) {
+        return Ok(());
+    }
     let program = Program::new(&cuda_ptx::Module::parse(ptx)?);
     let kernel = program.kernel(kernel).ok_or("no such kernel")?;
     let mut best = f64::INFINITY;

@@ -25,6 +25,13 @@ impl Registers {
         }
     }
 
+    /// Takes over the contents of another file of the same function.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.words.clone_from(&other.words);
+        self.doubles.clone_from(&other.doubles);
+        self.predicates.clone_from(&other.predicates);
+    }
+
     /// A predicate as a mask of lanes.
     #[inline(always)]
     pub(crate) fn predicate(&self, row: u32) -> u32 {

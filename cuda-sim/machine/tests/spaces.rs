@@ -198,7 +198,7 @@ fn atomics_in_global_and_shared_memory() {
     let mut dec = 0;
     (0..64).for_each(|_| dec = if dec == 0 || dec > 9 { 9 } else { dec - 1 });
     assert_eq!(out[4], dec | (0..64).fold(0, |x, t| x ^ t) << 32);
-    assert_eq!(out[5], 3 * 64 | (64 % 7) << 32);
+    assert_eq!(out[5], (3 * 64) | ((64 % 7) << 32));
     assert_eq!(f32::from_bits(out[6] as u32), 32.0);
     assert_eq!(out[6] >> 32, 63, "the last lane exchanges last");
     assert_eq!(out[7], 1, "only the first lane finds what it compares with");

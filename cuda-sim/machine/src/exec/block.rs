@@ -127,49 +127,68 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new(
-        index: [u32; 3],
-        function: usize,
-        shape: &Shape<'_>,
-        templates: &Templates,
-        first: usize,
-    ) -> Self {
+    /// A block that can be started.
+    pub(crate) fn new(function: usize, shape: &Shape<'_>, templates: &Templates) -> Self {
         let threads = shape.launch.block.iter().product::<u32>();
-        let local_bytes = shape.program.codes[function].local_bytes as usize;
-        let mut barriers = Barriers {
-            live: threads,
-            ..Barriers::default()
-        };
+        let mut barriers = Barriers::default();
         let mut shared = vec![0; shape.shared_bytes as usize];
         let parts = BlockParts {
             shape,
             templates,
             shared: &mut shared,
             barriers: &mut barriers,
-            block: index,
+            block: [0; 3],
             clock: 0,
         };
-        let mut warps = Vec::with_capacity(threads.div_ceil(32) as usize);
-        for warp in 0..threads.div_ceil(32) {
-            let lanes = u32::MAX >> (32 - (threads - warp * 32).min(32));
+        let warp = |index| {
             let mut local = LocalMemory::default();
-            local.grow(local_bytes);
-            let scope = new_scope(function, lanes, &parts, warp, 0);
-            warps.push(Warp {
-                index: warp,
-                live: lanes,
+            local.grow(shape.program.codes[function].local_bytes as usize);
+            let scope = new_scope(function, 0, &parts, index, 0);
+            Warp {
+                index,
+                live: 0,
                 scopes: vec![scope],
                 parked: [0; 16],
                 local,
-            });
-        }
-        let first = first % warps.len().max(1);
+            }
+        };
+        let warps = (0..threads.div_ceil(32)).map(warp).collect();
         Self {
-            index,
+            index: [0; 3],
             warps,
             shared,
             barriers,
-            first,
+            first: 0,
+        }
+    }
+
+    /// Puts all threads at the start of the kernel; whatever ran here before has ended. `first` says which warp begins.
+    pub(crate) fn start(
+        &mut self,
+        index: [u32; 3],
+        first: usize,
+        shape: &Shape<'_>,
+        templates: &Templates,
+    ) {
+        let threads = shape.launch.block.iter().product::<u32>();
+        self.index = index;
+        self.first = first % self.warps.len().max(1);
+        self.shared.fill(0);
+        self.barriers = Barriers {
+            live: threads,
+            ..Barriers::default()
+        };
+        let parts = BlockParts {
+            shape,
+            templates,
+            shared: &mut self.shared,
+            barriers: &mut self.barriers,
+            block: index,
+            clock: 0,
+        };
+        for warp in &mut self.warps {
+            let lanes = u32::MAX >> (32 - (threads - warp.index * 32).min(32));
+            warp.restart(lanes, &parts);
         }
     }
 

@@ -36,14 +36,8 @@ pub(crate) struct Env<'a> {
     pub(crate) clock: u64,
 }
 
-/// The value of a special register in one lane.
-pub(crate) fn special(
-    which: Special,
-    shape: &Shape<'_>,
-    block: [u32; 3],
-    warp: u32,
-    lane: u32,
-) -> u64 {
+/// The value of a special register in one lane, as far as it is the same in all blocks.
+pub(crate) fn special(which: Special, shape: &Shape<'_>, warp: u32, lane: u32) -> u64 {
     let [x, y, z] = shape.launch.block;
     let thread = warp * 32 + lane;
     let value = match which {
@@ -51,7 +45,8 @@ pub(crate) fn special(
         Special::Tid(1) => thread / x % y,
         Special::Tid(_) => thread / x / y % z,
         Special::Ntid(axis) => shape.launch.block[axis],
-        Special::Ctaid(axis) => block[axis],
+        // Set when a block starts.
+        Special::Ctaid(_) => 0,
         Special::Nctaid(axis) => shape.launch.grid[axis],
         Special::Laneid => lane,
         Special::Warpid => warp,

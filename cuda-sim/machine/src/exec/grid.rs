@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::exec::block::Block;
 use crate::exec::env::Shape;
-use crate::exec::scope::initial_registers;
+use crate::exec::scope::{initial_registers, specialise};
 use crate::exec::warp::{Meter, WarpFault};
 use crate::registers::Registers;
 use crate::{Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics};
@@ -13,21 +13,42 @@ const TURN: u64 = 10_000;
 /// Blocks that run side by side at most, when they wait for each other.
 const MOST_RESIDENT: usize = 4096;
 
-/// The registers of each function of a launch before its first instruction.
+/// Registers before the first instruction.
 #[derive(Debug)]
-pub(crate) struct Templates(Vec<Option<Registers>>);
+pub(crate) struct Templates {
+    /// Those of each function that the kernel can reach.
+    functions: Vec<Option<Registers>>,
+    /// Those of the kernel itself for each warp of a block.
+    warps: Vec<Registers>,
+}
 
 impl Templates {
     fn new(kernel: &Kernel, shape: &Shape<'_>) -> Self {
-        let mut templates = vec![None; shape.program.codes.len()];
+        let codes = &shape.program.codes;
+        let mut functions = vec![None; codes.len()];
         for &function in &kernel.reachable {
-            templates[function] = Some(initial_registers(&shape.program.codes[function], shape));
+            functions[function] = Some(initial_registers(&codes[function], shape));
         }
-        Self(templates)
+        let threads = shape.launch.block.iter().product::<u32>();
+        let code = &codes[kernel.function];
+        let warp = |warp| {
+            let mut registers = initial_registers(code, shape);
+            specialise(&mut registers, code, shape, warp, 0);
+            registers
+        };
+        Self {
+            functions,
+            warps: (0..threads.div_ceil(32)).map(warp).collect(),
+        }
     }
 
     pub(crate) fn registers(&self, function: usize) -> Registers {
-        self.0[function].clone().unwrap_or_default()
+        self.functions[function].clone().unwrap_or_default()
+    }
+
+    /// The kernel's own, for a warp of a block.
+    pub(crate) fn of_warp(&self, warp: u32) -> Option<&Registers> {
+        self.warps.get(warp as usize)
     }
 }
 
@@ -60,7 +81,7 @@ pub fn run(
     };
     let templates = Templates::new(kernel, &shape);
     let mut order = Order::new(launch);
-    let mut resident: Vec<Block> = Vec::new();
+    let (mut resident, mut spare) = (Vec::<Block>::new(), Vec::<Block>::new());
     let mut statistics = Statistics::default();
     let mut meter = Meter {
         fuel: launch.limits.instructions,
@@ -72,51 +93,56 @@ pub fn run(
             let Some((index, first_warp)) = order.next() else {
                 break;
             };
-            resident.push(Block::new(
-                index,
-                kernel.function,
-                &shape,
-                &templates,
-                first_warp,
-            ));
+            let mut block = spare
+                .pop()
+                .unwrap_or_else(|| Block::new(kernel.function, &shape, &templates));
+            block.start(index, first_warp, &shape, &templates);
+            resident.push(block);
         }
         if resident.is_empty() {
             statistics.instructions = meter.instructions;
             statistics.lane_instructions = meter.lane_instructions;
             return Ok(statistics);
         }
-        let before = resident.len();
-        let mut failure = None;
-        resident.retain_mut(|block| {
-            if failure.is_some() {
-                return true;
-            }
-            // A block runs on while its warps wait for each other only; after its turn is over, others may be what it waits for.
-            let mut turns = meter.instructions;
-            turns = turns.saturating_add(TURN * 10);
-            loop {
-                match block.run(&shape, &templates, TURN, &mut meter) {
-                    Ok(true) => return false,
-                    Ok(false) if meter.fuel == 0 || meter.instructions > turns => return true,
-                    Ok(false) => {}
-                    Err((warp, error)) => {
-                        failure = Some(place_fault(kernel, &shape, block.index, warp, error));
-                        return true;
-                    }
+        let mut ended = 0;
+        let mut next = 0;
+        while let Some(block) = resident.get_mut(next) {
+            match visit(block, &shape, &templates, &mut meter) {
+                Ok(true) => {
+                    ended += 1;
+                    spare.push(resident.remove(next));
+                }
+                Ok(false) => next += 1,
+                Err((warp, error)) => {
+                    return Err(place_fault(kernel, &shape, block.index, warp, error));
                 }
             }
-        });
-        if let Some(failure) = failure {
-            return Err(failure);
         }
-        statistics.blocks += (before - resident.len()) as u64;
+        statistics.blocks += ended;
         if meter.fuel == 0 && !(resident.is_empty() && order.is_empty()) {
             return Err(fault(FaultKind::Timeout {
                 instructions: launch.limits.instructions,
             }));
         }
-        if before == resident.len() {
+        if ended == 0 {
             wanted = (wanted * 2).min(MOST_RESIDENT);
+        }
+    }
+}
+
+/// Runs a block until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
+/// it waits for longer may be another block.
+fn visit(
+    block: &mut Block,
+    shape: &Shape<'_>,
+    templates: &Templates,
+    meter: &mut Meter,
+) -> Result<bool, (usize, WarpFault)> {
+    let share = meter.instructions.saturating_add(TURN * 10);
+    loop {
+        let ended = block.run(shape, templates, TURN, meter)?;
+        if ended || meter.fuel == 0 || meter.instructions > share {
+            return Ok(ended);
         }
     }
 }

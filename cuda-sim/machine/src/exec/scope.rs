@@ -1,7 +1,7 @@
 //! One call of a function by some lanes of a warp: its registers and the place of each lane.
 
 use crate::WARP_SIZE;
-use crate::code::{Code, Init};
+use crate::code::{Code, Init, Special};
 use crate::exec::env::{Shape, special};
 use crate::registers::Registers;
 
@@ -61,40 +61,45 @@ pub(crate) fn initial_registers(code: &Code, shape: &Shape<'_>) -> Registers {
     registers
 }
 
-/// Fills the rows that depend on the warp, and those with local addresses.
+/// Fills the rows that differ between the warps of a block, and those with local addresses.
 pub(crate) fn specialise(
     registers: &mut Registers,
     code: &Code,
     shape: &Shape<'_>,
-    block: [u32; 3],
     warp: u32,
     local_base: u32,
 ) {
     for &(row, init) in &code.word_inits {
+        let words = &mut registers.words[row as usize];
         match init {
             Init::Special(which) => {
-                for (lane, value) in registers.words[row as usize].iter_mut().enumerate() {
-                    *value = special(which, shape, block, warp, lane as u32) as u32;
+                for (lane, value) in words.iter_mut().enumerate() {
+                    *value = special(which, shape, warp, lane as u32) as u32;
                 }
             }
-            Init::Local(_) => {
-                registers.words[row as usize] =
-                    [launch_value(init, shape, local_base) as u32; WARP_SIZE]
-            }
+            Init::Local(_) => *words = [launch_value(init, shape, local_base) as u32; WARP_SIZE],
             Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
         }
     }
     for &(row, init) in &code.double_inits {
+        let doubles = &mut registers.doubles[row as usize];
         match init {
             Init::Special(which) => {
-                for (lane, value) in registers.doubles[row as usize].iter_mut().enumerate() {
-                    *value = special(which, shape, block, warp, lane as u32);
+                for (lane, value) in doubles.iter_mut().enumerate() {
+                    *value = special(which, shape, warp, lane as u32);
                 }
             }
-            Init::Local(_) => {
-                registers.doubles[row as usize] = [launch_value(init, shape, local_base); WARP_SIZE]
-            }
+            Init::Local(_) => *doubles = [launch_value(init, shape, local_base); WARP_SIZE],
             Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
+        }
+    }
+}
+
+/// Fills the rows that differ between blocks.
+pub(crate) fn enter_block(registers: &mut Registers, code: &Code, block: [u32; 3]) {
+    for &(row, init) in &code.word_inits {
+        if let Init::Special(Special::Ctaid(axis)) = init {
+            registers.words[row as usize] = [block[axis]; WARP_SIZE];
         }
     }
 }

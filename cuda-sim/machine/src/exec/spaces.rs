@@ -67,6 +67,11 @@ pub(crate) struct LocalMemory {
 }
 
 impl LocalMemory {
+    /// Makes everything zero.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.fill(0);
+    }
+
     /// Makes room for `stride` bytes in each lane; what is there stays.
     pub(crate) fn grow(&mut self, stride: usize) {
         if stride <= self.stride {
@@ -198,6 +203,9 @@ impl Env<'_> {
         {
             let first = lanes.mask.trailing_zeros() as usize * size;
             into[first..first + range.len()].copy_from_slice(&self.shared[range]);
+            return Ok(());
+        }
+        if space == Space::Shared && gather(self.shared, lanes, into) {
             return Ok(());
         }
         for (lane, into) in into
@@ -384,6 +392,34 @@ impl Env<'_> {
             }
         }
     }
+}
+
+/// Reads scattered lanes, when all of them lie inside; says whether that is so.
+fn gather(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
+    match lanes.size {
+        1 => gather_sized::<1>(memory, lanes, into),
+        2 => gather_sized::<2>(memory, lanes, into),
+        4 => gather_sized::<4>(memory, lanes, into),
+        8 => gather_sized::<8>(memory, lanes, into),
+        16 => gather_sized::<16>(memory, lanes, into),
+        _ => false,
+    }
+}
+
+fn gather_sized<const SIZE: usize>(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
+    // The alignment has been checked, so elements of the memory are what the lanes read.
+    let (elements, _) = memory.as_chunks::<SIZE>();
+    let (into, _) = into.as_chunks_mut::<SIZE>();
+    for (lane, (into, address)) in into.iter_mut().zip(lanes.addresses).enumerate() {
+        if lanes.mask >> lane & 1 == 1 {
+            let element = usize::try_from(*address)
+                .ok()
+                .and_then(|address| elements.get(address / SIZE));
+            let Some(element) = element else { return false };
+            *into = *element;
+        }
+    }
+    true
 }
 
 fn update_bytes(bytes: &mut [u8], update: &mut dyn FnMut(u64) -> u64) -> u64 {

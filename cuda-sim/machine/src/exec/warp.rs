@@ -7,7 +7,7 @@ use crate::code::Transfer;
 use crate::exec::block::Barriers;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::grid::Templates;
-use crate::exec::scope::{Scope, specialise};
+use crate::exec::scope::{Scope, enter_block, specialise};
 use crate::exec::spaces::LocalMemory;
 use crate::registers::write;
 use crate::{FaultKind, exec::env::Shape};
@@ -289,6 +289,30 @@ impl Warp {
     }
 }
 
+impl Warp {
+    /// Puts the warp at the start of the kernel in another block; it has ended in its last one.
+    pub(crate) fn restart(&mut self, lanes: u32, parts: &BlockParts<'_>) {
+        self.live = lanes;
+        self.parked = [0; 16];
+        self.local.clear();
+        self.scopes.truncate(1);
+        let (Some(scope), Some(template)) =
+            (self.scopes.first_mut(), parts.templates.of_warp(self.index))
+        else {
+            return;
+        };
+        scope.registers.copy_from(template);
+        enter_block(
+            &mut scope.registers,
+            &parts.shape.program.codes[scope.function],
+            parts.block,
+        );
+        scope.params.fill(0);
+        scope.pcs = [0; WARP_SIZE];
+        (scope.runnable, scope.parked, scope.waiting, scope.calling) = (lanes, 0, 0, 0);
+    }
+}
+
 /// A call of a function by `lanes`, at its first instruction.
 pub(crate) fn new_scope(
     function: usize,
@@ -298,15 +322,15 @@ pub(crate) fn new_scope(
     local_base: u32,
 ) -> Scope {
     let code = &parts.shape.program.codes[function];
-    let mut registers = parts.templates.registers(function);
-    specialise(
-        &mut registers,
-        code,
-        parts.shape,
-        parts.block,
-        warp,
-        local_base,
-    );
+    let registers = match parts.templates.of_warp(warp).filter(|_| local_base == 0) {
+        Some(template) => template.clone(),
+        None => {
+            let mut registers = parts.templates.registers(function);
+            specialise(&mut registers, code, parts.shape, warp, local_base);
+            enter_block(&mut registers, code, parts.block);
+            registers
+        }
+    };
     let params_stride = code.param_bytes as usize;
     Scope {
         function,

@@ -52,18 +52,10 @@ pub(crate) fn fused32(a: f32, b: f32, c: f32) -> f32 {
     let shift = sum - product;
     let error = (product - (sum - shift)) + (addend - shift);
     let bits = sum.to_bits();
-    let towards = if (error > 0.0) == (sum > 0.0) {
-        bits.wrapping_add(1)
-    } else {
-        bits.wrapping_sub(1)
-    };
     // Infinities and NaN have no meaningful error; comparing with zero leaves them alone.
-    let inexact = error.abs() > 0.0;
-    let odd = if inexact && bits & 1 == 0 {
-        towards
-    } else {
-        bits
-    };
+    let inexact = if error.abs() > 0.0 { u64::MAX } else { 0 };
+    let away = (error.to_bits() ^ bits) >> 63;
+    let odd = (bits.wrapping_sub(away) | 1) & inexact | bits & !inexact;
     f64::from_bits(odd) as f32
 }
 
