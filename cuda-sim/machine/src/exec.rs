@@ -1,8 +1,10 @@
 //! Execution: blocks of warps, warps of lanes.
 
+mod access;
 mod block;
 mod env;
 mod grid;
+mod local;
 mod scope;
 mod spaces;
 mod warp;

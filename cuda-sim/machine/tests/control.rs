@@ -1,39 +1,9 @@
-//! Control flow, calls, and what the lanes of a warp do together.
+//! Control flow, calls and barriers.
 
 mod support;
 
 use cuda_sim_machine::{FaultKind, Launch, run};
-use support::{Arena, Params, launch, program};
-
-/// A kernel `k(out)` whose threads each leave `%r0` in `out[global thread number]`.
-fn kernel(functions: &str, body: &str) -> String {
-    format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n{functions}\n.visible .entry k(.param .u64 out)\n{{\n\
-         .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .b32 %t, %g, %n;\n\
-         mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %g, %ctaid.x; mad.lo.u32 %g, %g, %n, %t;\n{body}\n\
-         FINISH: ld.param.u64 %d0, [out]; mul.wide.u32 %d1, %g, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r0;\nret;\n}}\n"
-    )
-}
-
-fn results(functions: &str, body: &str, blocks: u32, threads: u32) -> Vec<u32> {
-    let program = program(&kernel(functions, body));
-    let arena = Arena::new();
-    let out = arena.u32s(&vec![0xdead; (blocks * threads) as usize]);
-    launch(
-        &program,
-        "k",
-        blocks,
-        threads,
-        &Params::default().u64(out),
-        &arena,
-    )
-    .unwrap();
-    arena.read_u32s(out, (blocks * threads) as usize)
-}
-
-fn each(threads: u32, f: impl Fn(u32) -> u32) -> Vec<u32> {
-    (0..threads).map(f).collect()
-}
+use support::{Arena, Params, each, launch, program, thread_kernel, thread_results};
 
 const FIBONACCI: &str = "
 .func (.param .b32 result) fibonacci (.param .b32 n)
@@ -63,7 +33,7 @@ fn recursion_that_differs_between_lanes() {
         }
     }
     assert_eq!(
-        results(FIBONACCI, body, 2, 64),
+        thread_results(FIBONACCI, body, 2, 64),
         each(128, |thread| fibonacci(thread & 15))
     );
 }
@@ -71,7 +41,7 @@ fn recursion_that_differs_between_lanes() {
 #[test]
 fn endless_recursion_is_a_stack_overflow() {
     let functions = ".func f () { .local .align 4 .b8 frame[1000]; .reg .b64 %d; mov.u64 %d, frame; call f; ret; }";
-    let program = program(&kernel(functions, "call f;"));
+    let program = program(&thread_kernel(functions, "call f;"));
     let params = [0; 8];
     let fault = run(
         program.kernel("k").unwrap(),
@@ -105,7 +75,7 @@ fn arguments_in_registers_and_structs() {
           ld.param.v2.b64 {%d4, %d5}, [b]; }
         cvt.u32.u64 %r3, %d4; cvt.u32.u64 %r4, %d5; mad.lo.u32 %r0, %r3, 100000, %r4; add.u32 %r0, %r0, %r2;";
     let expected = each(64, |t| 500_000 + 2 * t + if t > 40 { 1000 } else { 0 });
-    assert_eq!(results(functions, body, 1, 64), expected);
+    assert_eq!(thread_results(functions, body, 1, 64), expected);
 }
 
 #[test]
@@ -114,7 +84,7 @@ fn lanes_end_inside_a_call() {
         ".func f (.reg .b32 %x) { .reg .pred %p; setp.lt.u32 %p, %x, 10; @%p exit; ret; }";
     let expected = each(64, |t| if t < 10 { 0xdead } else { t });
     assert_eq!(
-        results(functions, "call f, (%t); mov.u32 %r0, %t;", 1, 64),
+        thread_results(functions, "call f, (%t); mov.u32 %r0, %t;", 1, 64),
         expected
     );
 }
@@ -128,7 +98,7 @@ fn barriers_inside_functions() {
   add.u32 %r1, %r1, 1; rem.u32 %r1, %r1, %n; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 4, %r2; ld.shared.u32 %out, [%r2]; bar.sync 0; ret; }";
     let body = "call (%r0), neighbour, (%t, %n); call (%r0), neighbour, (%r0, %n);";
     assert_eq!(
-        results(functions, body, 2, 96),
+        thread_results(functions, body, 2, 96),
         [each(96, |t| (t + 2) % 96), each(96, |t| (t + 2) % 96)].concat()
     );
 }
@@ -139,11 +109,11 @@ fn indexed_branches() {
         and.b32 %r1, %t, 3; targets: .branchtargets A, B, C, B; brx.idx %r1, targets;
         A: mov.u32 %r0, 10; bra FINISH; B: mov.u32 %r0, 20; bra FINISH; C: mov.u32 %r0, 30;";
     assert_eq!(
-        results("", body, 1, 40),
+        thread_results("", body, 1, 40),
         each(40, |t| [10, 20, 30, 20][t as usize & 3])
     );
     let body = "targets: .branchtargets FINISH; brx.idx %t, targets;";
-    let program = program(&kernel("", body));
+    let program = program(&thread_kernel("", body));
     let fault = launch(
         &program,
         "k",
@@ -168,7 +138,7 @@ fn labels_belong_to_their_block() {
         { L: add.u32 %r0, %r0, 1; setp.lt.u32 %p1, %r0, %t; @%p1 bra L; }
         { L: add.u32 %r0, %r0, 100; setp.lt.u32 %p1, %r0, 250; @%p1 bra L; }";
     assert_eq!(
-        results("", body, 1, 40),
+        thread_results("", body, 1, 40),
         each(40, |t| {
             let mut value = t.max(1);
             while value < 250 {
@@ -182,134 +152,7 @@ fn labels_belong_to_their_block() {
 #[test]
 fn names_are_shadowed_in_blocks() {
     let body = "mov.u32 %r0, 1; { .reg .b32 %r<3>; mov.u32 %r0, 99; mov.u32 %r1, %r0; } add.u32 %r0, %r0, %t;";
-    assert_eq!(results("", body, 1, 3), [1, 2, 3]);
-}
-
-#[test]
-fn shuffles() {
-    for (mode, b, c, expected) in [
-        (
-            "up",
-            "3",
-            "0",
-            Box::new(|lane: u32| if lane >= 3 { lane - 3 } else { lane })
-                as Box<dyn Fn(u32) -> u32>,
-        ),
-        (
-            "down",
-            "5",
-            "31",
-            Box::new(|lane| if lane + 5 <= 31 { lane + 5 } else { lane }),
-        ),
-        ("bfly", "9", "31", Box::new(|lane| lane ^ 9)),
-        ("idx", "7", "31", Box::new(|_| 7)),
-        // Segments of eight lanes.
-        ("idx", "3", "0x181f", Box::new(|lane| (lane & 24) + 3)),
-        (
-            "down",
-            "2",
-            "0x181f",
-            Box::new(|lane| if lane % 8 + 2 <= 7 { lane + 2 } else { lane }),
-        ),
-        (
-            "up",
-            "2",
-            "0x1800",
-            Box::new(|lane| if lane % 8 >= 2 { lane - 2 } else { lane }),
-        ),
-    ] {
-        let body = format!(
-            "add.u32 %r1, %t, 100; shfl.sync.{mode}.b32 %r0|%p1, %r1, {b}, {c}, -1; @!%p1 add.u32 %r0, %r0, 1000;"
-        );
-        let got = results("", &body, 1, 32);
-        for lane in 0..32 {
-            let from = expected(lane);
-            let outside = mode != "idx" && mode != "bfly" && from == lane;
-            assert_eq!(
-                got[lane as usize],
-                from + 100 + if outside { 1000 } else { 0 },
-                "{mode} {b} {c}, lane {lane}"
-            );
-        }
-    }
-}
-
-#[test]
-fn votes_matches_and_reductions() {
-    let odd = 0xaaaa_aaaa;
-    let odd_lanes = "and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; and.b32 %r2, %t, 3; ";
-    for (instructions, expected) in [
-        ("vote.sync.ballot.b32 %r0, %p1, -1;", each(32, |_| odd)),
-        (
-            "vote.sync.any.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;",
-            each(32, |_| 1),
-        ),
-        (
-            "vote.sync.all.pred %p2, %p1, -1; selp.u32 %r0, 1, 0, %p2;",
-            each(32, |_| 0),
-        ),
-        (
-            "vote.sync.all.pred %p2, !%p1, 0x55555555; selp.u32 %r0, 1, 0, %p2;",
-            each(32, |_| 0),
-        ),
-        (
-            "@%p1 bra A; vote.sync.all.pred %p2, !%p1, 0x55555555; A: selp.u32 %r0, 1, 0, %p2;",
-            each(32, |t| 1 - (t & 1)),
-        ),
-        (
-            "@%p1 activemask.b32 %r0; @!%p1 activemask.b32 %r0;",
-            each(32, |t| if t & 1 == 1 { odd } else { !odd }),
-        ),
-        (
-            "match.any.sync.b32 %r0, %r2, -1;",
-            each(32, |t| 0x1111_1111 << (t & 3)),
-        ),
-        (
-            "match.all.sync.b32 %r0|%p2, %r2, -1; @%p2 mov.u32 %r0, 5;",
-            each(32, |_| 0),
-        ),
-        (
-            "match.all.sync.b32 %r0|%p2, 3, -1; @!%p2 mov.u32 %r0, 5;",
-            each(32, |_| u32::MAX),
-        ),
-        ("redux.sync.add.s32 %r0, %t, -1;", each(32, |_| 496)),
-        (
-            "sub.s32 %r3, 3, %t; redux.sync.min.s32 %r0, %r3, -1;",
-            each(32, |_| -28i32 as u32),
-        ),
-        ("redux.sync.or.b32 %r0, %r2, -1;", each(32, |_| 3)),
-        (
-            "mov.u32 %r3, %lanemask_lt; mov.u32 %r4, %lanemask_ge; xor.b32 %r0, %r3, %r4;",
-            each(32, |_| u32::MAX),
-        ),
-        (
-            "mov.u32 %r3, %lanemask_le; popc.b32 %r0, %r3;",
-            each(32, |t| t + 1),
-        ),
-    ] {
-        assert_eq!(
-            results("", &format!("{odd_lanes}{instructions}"), 1, 32),
-            expected,
-            "{instructions}"
-        );
-    }
-}
-
-#[test]
-fn lanes_that_come_late_are_waited_for() {
-    // The odd lanes run a loop first; all meet at the shuffle.
-    let body = "
-        and.b32 %r1, %t, 1; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, %t; @%p1 bra MEET;
-        mov.u32 %r3, 0; L: add.u32 %r2, %r2, 10; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %t; @%p2 bra L;
-        MEET: shfl.sync.bfly.b32 %r0, %r2, 1, 31, -1;";
-    assert_eq!(
-        results("", body, 1, 32),
-        each(32, |t| if t & 1 == 0 {
-            t + 1 + 10 * (t + 1)
-        } else {
-            t - 1
-        })
-    );
+    assert_eq!(thread_results("", body, 1, 3), [1, 2, 3]);
 }
 
 #[test]
@@ -320,7 +163,7 @@ fn blocks_that_wait_for_later_blocks() {
         setp.ne.u32 %p1, %t, 0; @%p1 bra WAIT; red.global.add.u32 [arrived], 1;
         WAIT: ld.volatile.global.u32 %r1, [arrived]; setp.lt.u32 %p2, %r1, 20; @%p2 bra WAIT;
         mov.u32 %r0, %r1;";
-    let program = program(&kernel(functions, body));
+    let program = program(&thread_kernel(functions, body));
     for seed in [0, 1, 99] {
         let arena = Arena::new();
         let (out, arrived) = (arena.u32s(&[0; 20 * 64]), arena.u32s(&[0]));
@@ -345,7 +188,7 @@ fn named_barriers_and_arrival() {
         @!%p1 bra CONSUME;
         add.u32 %r3, %t, 500; st.shared.u32 [%r1], %r3; barrier.cta.arrive 3, 64; bra FINISH;
         CONSUME: barrier.cta.sync 3, 64; ld.shared.u32 %r0, [%r1];";
-    let program = program(&kernel(functions, body));
+    let program = program(&thread_kernel(functions, body));
     for seed in 0..4 {
         let arena = Arena::new();
         let out = arena.u32s(&[0; 64]);
@@ -394,7 +237,7 @@ fn vectors_are_packed_and_taken_apart() {
         mov.b64 {%h3, %h4, %h5, _}, 0x0004000300020001; mov.b64 %d3, {%h5, %h4, %h3, %h3}; shr.u64 %d3, %d3, 16; cvt.u32.u64 %r4, %d3;
         add.u32 %r0, %r1, %r2; xor.b32 %r0, %r0, %r3; add.u32 %r0, %r0, %r4;";
     assert_eq!(
-        results("", body, 2, 32),
+        thread_results("", body, 2, 32),
         each(64, |g| ((g % 32 + g) ^ 0x0007_0005) + 0x0001_0002)
     );
 }
@@ -404,5 +247,5 @@ fn the_clock_runs() {
     let body = "mov.u32 %r1, %clock; mov.u64 %d2, %clock64; add.u32 %r2, %r2, 1; mov.u64 %d3, %clock64; mov.u32 %r3, %clock;
         sub.u64 %d4, %d3, %d2; cvt.u32.u64 %r4, %d4; sub.u32 %r5, %r3, %r1; setp.gt.u32 %p1, %r5, %r4; setp.gt.and.u32 %p1, %r4, 0, %p1;
         selp.u32 %r0, 1, 0, %p1;";
-    assert_eq!(results("", body, 1, 32), [1; 32]);
+    assert_eq!(thread_results("", body, 1, 32), [1; 32]);
 }

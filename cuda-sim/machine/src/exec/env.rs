@@ -2,7 +2,7 @@
 
 use crate::code::Special;
 use crate::exec::block::Barriers;
-use crate::exec::spaces::LocalMemory;
+use crate::exec::local::LocalMemory;
 use crate::{FaultKind, Launch, Memory, Program};
 
 /// A fault of one lane.

@@ -183,3 +183,45 @@ pub(crate) fn launch(
         memory,
     )
 }
+
+/// Numbers that look random and are the same in every run.
+pub(crate) fn numbers(count: usize, seed: u64) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) as u32
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+/// A kernel `k(out)` whose threads each leave `%r0` in `out[global thread number]`.
+pub(crate) fn thread_kernel(functions: &str, body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n{functions}\n.visible .entry k(.param .u64 out)\n{{\n\
+         .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .b32 %t, %g, %n;\n\
+         mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %g, %ctaid.x; mad.lo.u32 %g, %g, %n, %t;\n{body}\n\
+         FINISH: ld.param.u64 %d0, [out]; mul.wide.u32 %d1, %g, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r0;\nret;\n}}\n"
+    )
+}
+
+pub(crate) fn thread_results(functions: &str, body: &str, blocks: u32, threads: u32) -> Vec<u32> {
+    let program = program(&thread_kernel(functions, body));
+    let arena = Arena::new();
+    let out = arena.u32s(&vec![0xdead; (blocks * threads) as usize]);
+    launch(
+        &program,
+        "k",
+        blocks,
+        threads,
+        &Params::default().u64(out),
+        &arena,
+    )
+    .unwrap();
+    arena.read_u32s(out, (blocks * threads) as usize)
+}
+
+pub(crate) fn each(threads: u32, f: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..threads).map(f).collect()
+}
