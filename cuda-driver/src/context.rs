@@ -224,6 +224,7 @@ impl Context {
     /// # Errors
     /// [`CloseError`] with the handle if anything still uses the context: other handles, streams, modules or memory.
     #[doc(alias = "cuDevicePrimaryCtxRelease")]
+    #[doc(alias = "cuCtxDestroy")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
         match Arc::try_unwrap(self.core) {
             Ok(mut core) => core

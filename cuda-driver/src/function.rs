@@ -59,6 +59,7 @@ impl Module {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the names that there are; what loading it returns.
     #[doc(alias = "cuModuleGetFunction")]
+    #[doc(alias = "cuFuncLoad")]
     pub fn function(&self, name: &str) -> Result<Function> {
         let module = self.core();
         let raw = module.raw_function(name)?;

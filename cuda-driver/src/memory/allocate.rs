@@ -47,6 +47,7 @@ impl Stream {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory); what the driver returns.
     #[doc(alias = "cuMemAllocAsync")]
+    #[doc(alias = "cuMemAlloc")]
     #[doc(alias = "mem_alloc")]
     pub fn uninitialized<T>(&self, len: usize) -> Result<DeviceAllocation<MaybeUninit<T>>> {
         process::drop_postponed();

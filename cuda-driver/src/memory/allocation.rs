@@ -171,6 +171,7 @@ impl<T> DeviceAllocation<T> {
     /// # Errors
     /// [`ErrorKind::StillShared`] with the handle while another owner shares the block; what ordering the free returns.
     #[doc(alias = "cuMemFreeAsync")]
+    #[doc(alias = "cuMemFree")]
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
         if !self.owner.is_sole() {
             let error = Error::new(ErrorKind::StillShared, "another part of it has an owner");
