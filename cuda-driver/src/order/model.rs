@@ -310,7 +310,7 @@ fn count<R: Rules>(programs: u64, seed: u64) -> u64 {
     found
 }
 
-/// How many programs to run; the environment can ask for more.
+/// How many programs to run: a million where the code is optimised; the environment can ask for another number.
 fn programs() -> u64 {
     let asked = std::env::var("CUDA_ORDER_PROGRAMS").ok();
     asked
