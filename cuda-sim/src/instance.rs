@@ -25,6 +25,8 @@ pub(crate) struct Instance {
     pub(crate) trace: Mutex<Option<Vec<TraceEntry>>>,
     /// The queue of the thread that runs host functions, once there is one.
     pub(crate) worker: Mutex<Option<Sender<Job>>>,
+    /// Wakes the thread that runs the streams of host functions when nobody waits, once there is one.
+    pub(crate) runner: Mutex<Option<Sender<()>>>,
     calls: Mutex<BTreeMap<&'static str, u64>>,
     numbers: AtomicU64,
     /// Names of functions that were called and are not built.
@@ -41,6 +43,7 @@ impl Instance {
             faults: Mutex::new(Faults::default()),
             trace: Mutex::new(None),
             worker: Mutex::new(None),
+            runner: Mutex::new(None),
             calls: Mutex::new(BTreeMap::new()),
             numbers: AtomicU64::new(0),
             unsupported: Mutex::new(Vec::new()),

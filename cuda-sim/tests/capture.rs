@@ -26,6 +26,9 @@ fn end(rig: &Rig, stream: CUstream) -> u32 {
     result
 }
 
+/// A call with its name.
+type Named<'a> = (&'a str, &'a dyn Fn(&Rig) -> u32);
+
 /// Makes a call on another thread and returns its code.
 fn elsewhere(rig: &Rig, call: impl FnOnce(&Rig) -> u32) -> u32 {
     struct Shared<'a, F>(&'a Rig, F);
@@ -88,7 +91,7 @@ fn another_threads_global_capture_dies_of_unsafe_calls_only() {
     };
     let mut address = 0u64;
     let place: *mut u64 = &raw mut address;
-    let unsafe_calls: [(&str, &dyn Fn(&Rig) -> u32); 10] = [
+    let unsafe_calls: [Named<'_>; 10] = [
         ("EventQuery", &|rig| call!(rig.cuda, cuEventQuery(event)).0),
         ("StreamQuery", &|rig| {
             call!(rig.cuda, cuStreamQuery(other)).0
@@ -119,7 +122,7 @@ fn another_threads_global_capture_dies_of_unsafe_calls_only() {
     for (name, call) in unsafe_calls {
         assert_eq!(killed(call), (900, 901), "{name}");
     }
-    let harmless: [(&str, &dyn Fn(&Rig) -> u32); 5] = [
+    let harmless: [Named<'_>; 5] = [
         ("EventRecord", &|rig| {
             call!(rig.cuda, cuEventRecord(event, other)).0
         }),

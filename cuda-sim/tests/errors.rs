@@ -16,10 +16,8 @@ fn codes_have_names_before_init() {
     let mut text = ptr::null();
     ok!(cuda, cuGetErrorName(CUresult(700), &raw mut text));
     // SAFETY: the driver's texts are static.
-    assert_eq!(
-        unsafe { CStr::from_ptr(text) },
-        c"CUDA_ERROR_ILLEGAL_ADDRESS"
-    );
+    let name = unsafe { CStr::from_ptr(text) };
+    assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
     ok!(cuda, cuGetErrorString(CUresult(0), &raw mut text));
     // SAFETY: as above.
     assert!(!unsafe { CStr::from_ptr(text) }.is_empty());

@@ -194,3 +194,21 @@ fn other_streams_go_on_while_a_host_function_runs() {
     barrier.wait();
     ok!(rig.cuda, cuCtxSynchronize());
 }
+
+#[test]
+fn a_host_function_runs_although_nobody_waits() {
+    unsafe extern "system" fn tell(data: *mut c_void) {
+        // SAFETY: the test passes a boxed sender and gives it up.
+        let sender = unsafe { Box::from_raw(data.cast::<std::sync::mpsc::Sender<u32>>()) };
+        sender.send(7).expect("the test listens");
+    }
+    let rig = Rig::new();
+    let stream = rig.stream(1);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let data = Box::into_raw(Box::new(sender)).cast();
+    ok!(rig.cuda, cuLaunchHostFunc(stream, Some(tell), data));
+    assert_eq!(
+        receiver.recv_timeout(std::time::Duration::from_secs(60)),
+        Ok(7)
+    );
+}

@@ -2,12 +2,15 @@
 
 use cuda_sys::{CUcontext, CUdevice, CUevent, CUhostFn, CUstream, CUstreamCallback};
 
+use parking_lot::MutexGuard;
+
 use super::prelude::*;
 use crate::args::host_address;
+use crate::state::host_function;
 use crate::state::queue::Work;
 use crate::state::schedule;
 use crate::state::stream::Stream;
-use crate::submit::{self, target};
+use crate::submit::{self, Target, target};
 
 built! {
     cuStreamCreate => create, (stream: Out<CUstream>, flags: c_uint);
@@ -243,6 +246,18 @@ fn device(call: &Call<'_>, stream: CUstream, device: Out<CUdevice>) -> Answer {
     Ok(())
 }
 
+/// Enqueues foreign code, which runs even if nobody waits.
+fn enqueue_host(
+    call: &Call<'_>,
+    state: &mut MutexGuard<'_, State>,
+    target: &Target,
+    work: Work,
+) -> Answer {
+    submit::enqueue(call, state, target, work)?;
+    host_function::run_soon(call.instance);
+    Ok(())
+}
+
 fn add_callback(
     call: &Call<'_>,
     stream: CUstream,
@@ -263,7 +278,7 @@ fn add_callback(
         stream: number(stream),
         data: host_address(data),
     };
-    submit::enqueue(call, &mut state, &target, work).map(|_| ())
+    enqueue_host(call, &mut state, &target, work)
 }
 
 fn launch_host_function(
@@ -281,5 +296,5 @@ fn launch_host_function(
         function,
         data: host_address(data),
     };
-    submit::enqueue(call, &mut state, &target, work).map(|_| ())
+    enqueue_host(call, &mut state, &target, work)
 }

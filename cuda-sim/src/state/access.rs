@@ -17,8 +17,8 @@ use crate::state::space::{Block, Data, Presence, Space};
 pub(crate) struct DeviceView<'a> {
     space: &'a Space,
     blocks: Vec<&'a Block>,
-    /// Index of the block that was accessed last: kernels stay in few blocks for long.
-    last: AtomicUsize,
+    /// Indices of blocks that were accessed last, by part of the address: kernels stay in few blocks for long.
+    recent: [AtomicUsize; 8],
     /// Devices whose memory may be accessed.
     devices: BTreeSet<usize>,
     /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
@@ -36,7 +36,7 @@ impl<'a> DeviceView<'a> {
         Self {
             space,
             blocks,
-            last: AtomicUsize::new(0),
+            recent: [const { AtomicUsize::new(usize::MAX) }; 8],
             devices,
             host: Mutex::new(()),
             unwritten: Mutex::new(Vec::new()),
@@ -58,11 +58,12 @@ impl<'a> DeviceView<'a> {
             let end = offset.checked_add(size as u64)?;
             (end <= len as u64).then_some((block, offset as usize))
         };
-        if let Some(found) = self
-            .blocks
-            .get(self.last.load(Relaxed))
-            .and_then(|block| hit(block))
-        {
+        let recent = self
+            .recent
+            .get((address >> 20) as usize % self.recent.len());
+        let known = recent.and_then(|recent| self.blocks.get(recent.load(Relaxed)));
+        if let Some(found) = known.and_then(|block| hit(block)) {
+            // Whatever is remembered was checked when it was found.
             return Ok(found);
         }
         let index = self
@@ -71,7 +72,9 @@ impl<'a> DeviceView<'a> {
             .wrapping_sub(1);
         match self.blocks.get(index).and_then(|block| hit(block)) {
             Some(found) if found.0.is_host() || self.devices.contains(&found.0.device) => {
-                self.last.store(index, Relaxed);
+                if let Some(recent) = recent {
+                    recent.store(index, Relaxed);
+                }
                 Ok(found)
             }
             Some(_) => Err(refused(

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use cuda_sys::{CUhostFn, CUresult, CUstreamCallback};
 
@@ -14,6 +15,7 @@ use crate::instance::{Instance, WeakInstance};
 use crate::report::{Report, ReportKind};
 use crate::state::State;
 use crate::state::queue::{OperationId, Work};
+use crate::state::schedule;
 
 /// Foreign code to be run.
 #[derive(Debug)]
@@ -126,6 +128,49 @@ fn work(jobs: &Receiver<Job>) {
         state.finish(job.operation, start + 5_000);
         drop(state);
         instance.progress.notify_all();
+    }
+}
+
+/// How long the streams are left to the program's own waits before a host function is brought about.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Sees to it that host functions run although nobody waits or asks: a program may wait for what they do.
+pub(crate) fn run_soon(instance: &Arc<Instance>) {
+    let mut runner = instance.runner.lock();
+    if runner.is_none() {
+        let (sender, receiver) = channel::<()>();
+        let weak = Arc::downgrade(instance);
+        let builder = std::thread::Builder::new().name(String::from("cuda-sim streams"));
+        if builder
+            .spawn(move || run_when_idle(&receiver, &weak))
+            .is_ok()
+        {
+            *runner = Some(sender);
+        }
+    }
+    if let Some(runner) = runner.as_ref() {
+        // The thread ends with the instance only.
+        let _ = runner.send(());
+    }
+}
+
+fn run_when_idle(signals: &Receiver<()>, instance: &WeakInstance) {
+    while signals.recv().is_ok() {
+        std::thread::sleep(PATIENCE);
+        while signals.try_recv().is_ok() {}
+        let Some(instance) = instance.upgrade() else {
+            return;
+        };
+        let mut state = instance.state.lock();
+        let foreign =
+            |work: &Work| matches!(work, Work::HostFunction { .. } | Work::Callback { .. });
+        let pending = state
+            .operations
+            .iter()
+            .filter(|(_, operation)| foreign(&operation.work));
+        let pending: Vec<OperationId> = pending.map(|(id, _)| *id).collect();
+        // Whoever enqueued them learns of errors from the contexts.
+        let _ = schedule::run(&instance, &mut state, &pending);
     }
 }
 

@@ -111,6 +111,8 @@ pub(crate) struct Operation {
     pub(crate) context: ContextRef,
     /// Operations that must be executed first, besides those before it in its stream.
     pub(crate) after: Vec<OperationId>,
+    /// Operations that have this one in `after`.
+    pub(crate) followers: Vec<OperationId>,
     pub(crate) work: Work,
     /// The earliest start by the virtual clock.
     pub(crate) not_before: u64,
@@ -158,11 +160,8 @@ impl State {
             return id;
         };
         let (context, legacy, blocking) = (queue.context, queue.legacy, queue.blocking);
-        let mut edges: Vec<OperationId> = after
-            .iter()
-            .copied()
-            .filter(|edge| self.operations.contains_key(edge))
-            .collect();
+        let pending = |edge: &OperationId| self.operations.contains_key(edge);
+        let mut edges: Vec<OperationId> = after.iter().copied().filter(pending).collect();
         let mut not_before = self.clock.max(queue.end);
         for (other_id, other) in &self.queues {
             let implied = legacy && other.blocking || blocking && other.legacy;
@@ -174,17 +173,24 @@ impl State {
         if let Some(queue) = self.queues.get_mut(&stream) {
             queue.operations.push_back(id);
         }
-        self.operations.insert(
-            id,
-            Operation {
-                stream,
-                context,
-                after: edges,
-                work,
-                not_before,
-                call,
-            },
-        );
+        edges.sort_unstable();
+        edges.dedup();
+        for edge in &edges {
+            if let Some(operation) = self.operations.get_mut(edge) {
+                operation.followers.push(id);
+            }
+        }
+        let followers = Vec::new();
+        let operation = Operation {
+            stream,
+            context,
+            after: edges,
+            followers,
+            work,
+            not_before,
+            call,
+        };
+        self.operations.insert(id, operation);
         id
     }
 
@@ -218,14 +224,18 @@ impl State {
         if let Work::Record { stamp } = &operation.work {
             stamp.store(end, Relaxed);
         }
-        for other in self.operations.values_mut() {
-            if other.after.contains(&id) {
+        for follower in &operation.followers {
+            if let Some(other) = self.operations.get_mut(follower) {
                 other.after.retain(|edge| *edge != id);
                 other.not_before = other.not_before.max(end);
             }
         }
         if let Some(queue) = self.queues.get_mut(&operation.stream) {
-            queue.operations.retain(|entry| *entry != id);
+            if queue.operations.front() == Some(&id) {
+                queue.operations.pop_front();
+            } else {
+                queue.operations.retain(|entry| *entry != id);
+            }
             queue.running = false;
             queue.end = queue.end.max(end);
             if queue.closed && queue.operations.is_empty() {

@@ -56,7 +56,13 @@ impl State {
             }
             open.extend(&operation.after);
             if let Some(queue) = self.queues.get(&operation.stream) {
-                open.extend(queue.operations.iter().take_while(|other| **other != id));
+                // A queue holds its operations in the order of their numbers.
+                let position = queue.operations.partition_point(|other| *other < id);
+                open.extend(
+                    position
+                        .checked_sub(1)
+                        .and_then(|before| queue.operations.get(before)),
+                );
             }
         }
         needed
@@ -121,7 +127,10 @@ pub(crate) fn run(
         .filter_map(|id| Some(state.operations.get(id)?.stream))
         .collect();
     loop {
-        open.retain(|id| !state.is_done(*id));
+        // What is not done keeps what stands before it from being looked at again.
+        while open.last().is_some_and(|id| state.is_done(*id)) {
+            open.pop();
+        }
         if open.is_empty() {
             break;
         }

@@ -57,21 +57,16 @@ impl Storage {
         if !self.holds(offset, into.len()) {
             return None;
         }
-        let mut at = offset;
-        let mut rest = &mut *into;
-        while !rest.is_empty() {
-            let within = at % 8;
-            let take = (8 - within).min(rest.len());
-            let word = self
-                .words
-                .get(at / 8)
-                .map_or(0, |word| word.load(Relaxed))
-                .to_le_bytes();
-            let (head, tail) = rest.split_at_mut(take);
-            head.copy_from_slice(word.get(within..within + take).unwrap_or(&[]));
-            rest = tail;
-            at += take;
+        let (head, middle, _) = split(offset, into.len());
+        let (first, rest) = into.split_at_mut(head);
+        let (whole, last) = rest.split_at_mut(middle);
+        self.read_part(offset, first);
+        let start = (offset + head) / 8;
+        let words = self.words.get(start..start + middle / 8).unwrap_or(&[]);
+        for (bytes, word) in whole.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *bytes = word.load(Relaxed).to_le_bytes();
         }
+        self.read_part(offset + head + middle, last);
         if self.all_written(offset, into.len()) {
             return None;
         }
@@ -90,23 +85,33 @@ impl Storage {
         if !self.holds(offset, bytes.len()) {
             return;
         }
-        let mut at = offset;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let within = at % 8;
-            let take = (8 - within).min(rest.len());
-            let (head, tail) = rest.split_at(take);
-            if let Some(word) = self.words.get(at / 8) {
-                if let Ok(whole) = <[u8; 8]>::try_from(head) {
-                    word.store(u64::from_le_bytes(whole), Relaxed);
-                } else {
-                    merge(word, within, head);
-                }
-            }
-            rest = tail;
-            at += take;
+        let (head, middle, _) = split(offset, bytes.len());
+        let (first, rest) = bytes.split_at(head);
+        let (whole, last) = rest.split_at(middle);
+        self.write_part(offset, first);
+        let start = (offset + head) / 8;
+        let words = self.words.get(start..start + middle / 8).unwrap_or(&[]);
+        for (bytes, word) in whole.as_chunks::<8>().0.iter().zip(words) {
+            word.store(u64::from_le_bytes(*bytes), Relaxed);
         }
+        self.write_part(offset + head + middle, last);
         self.mark(offset, bytes.len(), true);
+    }
+
+    /// Reads bytes of one word.
+    fn read_part(&self, offset: usize, into: &mut [u8]) {
+        if let (Some(word), false) = (self.words.get(offset / 8), into.is_empty()) {
+            let word = word.load(Relaxed).to_le_bytes();
+            let within = offset % 8;
+            into.copy_from_slice(word.get(within..within + into.len()).unwrap_or(&[]));
+        }
+    }
+
+    /// Writes bytes of one word.
+    fn write_part(&self, offset: usize, bytes: &[u8]) {
+        if let (Some(word), false) = (self.words.get(offset / 8), bytes.is_empty()) {
+            merge(word, offset % 8, bytes);
+        }
     }
 
     /// Replaces the word of `size` bytes at `offset` (2, 4 or 8, aligned) by `update(old)`; returns the old word, and whether all of it
@@ -201,6 +206,13 @@ impl Storage {
     fn is_written(&self, offset: usize) -> bool {
         self.all_written(offset, 1)
     }
+}
+
+/// Lengths of the part of a range before the first whole word, of its whole words, and of what is left.
+fn split(offset: usize, len: usize) -> (usize, usize, usize) {
+    let head = (offset.wrapping_neg() % 8).min(len);
+    let middle = (len - head) / 8 * 8;
+    (head, middle, len - head - middle)
 }
 
 /// Replaces some bytes of a word.
