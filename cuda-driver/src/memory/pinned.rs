@@ -105,9 +105,6 @@ impl PinnedMemory {
     }
 
     fn release(&self) -> Result<()> {
-        if self.size == 0 {
-            return Ok(());
-        }
         self.wait(false)?;
         // SAFETY: the memory was allocated by the driver, nothing is in flight on it, and nothing refers to it any more.
         let result = unsafe { call!(self.context().driver(), cuMemFreeHost(self.start.cast())) };
@@ -117,6 +114,12 @@ impl PinnedMemory {
 
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
+        if self.size == 0 {
+            return;
+        }
+        if self.size == 0 {
+            return;
+        }
         if process::in_host_function() {
             let empty = Order::homeless(Arc::clone(self.context()));
             process::postpone(Box::new(Self {
@@ -280,6 +283,9 @@ impl<T> PinnedBuffer<T> {
     /// What the wait or the free returns. The memory is leaked if it could not be awaited.
     #[doc(alias = "cuMemFreeHost")]
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
+        if self.memory.size == 0 {
+            return Ok(());
+        }
         let driver = self.memory.context().driver().clone();
         let result = relaxed(&driver, || self.memory.release()).doing(|| "free page-locked memory");
         self.memory.size = 0;
