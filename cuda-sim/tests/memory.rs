@@ -50,6 +50,21 @@ fn arguments_are_checked_as_by_the_driver() {
     fails!(1, cuda, cuMemcpyHtoD_v2(0, from, 4));
     fails!(1, cuda, cuMemcpyHtoD_v2(0xdead000, from, 4));
     fails!(1, cuda, cuMemcpyHtoD_v2(memory, from, 1001));
+    fails!(1, cuda, cuMemcpyHtoD_v2(memory + 8, from, usize::MAX));
+    fails!(1, cuda, cuMemsetD8_v2(memory + 8, 1, usize::MAX));
+    fails!(2, cuda, cuMemAlloc_v2(&raw mut address, usize::MAX));
+    fails!(
+        2,
+        cuda,
+        cuMemAllocAsync(&raw mut address, usize::MAX, ptr::null_mut())
+    );
+    let mut pointer = ptr::null_mut();
+    fails!(2, cuda, cuMemHostAlloc(&raw mut pointer, usize::MAX, 0));
+    fails!(
+        1,
+        cuda,
+        cuMemHostRegister_v2(ptr::without_provenance_mut(4096), usize::MAX, 0)
+    );
     fails!(1, cuda, cuMemcpyDtoH_v2(to, 0xdead000, 4));
     fails!(
         1,

@@ -63,7 +63,7 @@ fn resolve(state: &State, argument: Argument, len: usize) -> Result<Resolved, CU
     };
     let known = state.space.allocation(address);
     let fits = known.is_some_and(|(block, allocation)| {
-        (address - block.address) + len as u64 <= allocation.size as u64
+        len as u64 <= allocation.size as u64 - (address - block.address)
     });
     match (argument, known) {
         (_, Some(_)) if !fits => Err(code::INVALID_VALUE),

@@ -42,7 +42,7 @@ fn fill(
     let (block, allocation) = state.space.allocation(to).ok_or(code::INVALID_VALUE)?;
     let host = block.is_host();
     let foreign = !host && block.device != state.device_of(target.stream.context);
-    if foreign || (to - block.address) + len as u64 > allocation.size as u64 {
+    if foreign || len as u64 > allocation.size as u64 - (to - block.address) {
         return Err(code::INVALID_VALUE);
     }
     if stream.is_none() {

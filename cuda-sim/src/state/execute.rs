@@ -299,7 +299,10 @@ impl State {
             .space
             .covering(address)
             .is_some_and(|block| match block.presence {
-                Presence::Live(size) => (address - block.address) + len as u64 <= size as u64,
+                Presence::Live(size) => {
+                    let end = (address - block.address).checked_add(len as u64);
+                    end.is_some_and(|end| end <= size as u64)
+                }
                 _ => false,
             });
         if !live {
