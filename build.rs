@@ -27,8 +27,12 @@ fn main() {
 /// Announces the PTX of each kernel in a directory.
 fn take_kernels(directory: &Path, recompile: bool) -> io::Result<()> {
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    for entry in fs::read_dir(here.join(directory))? {
-        let source = entry?.path();
+    let entries = fs::read_dir(here.join(directory))?;
+    let mut sources: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    sources.sort();
+    for source in sources {
         if source.extension() != Some("cu".as_ref()) {
             continue;
         }
@@ -61,7 +65,12 @@ fn compile(source: &Path, ptx: &Path) -> io::Result<()> {
         .arg("-o")
         .args([ptx, source])
         .output()
-        .map_err(|error| io::Error::other(format!("cannot run {}: {error}", nvcc.display())))?;
+        .map_err(|error| {
+            io::Error::other(format!(
+                "cannot run {}: {error}; name it in NVCC or CUDA_HOME",
+                nvcc.display()
+            ))
+        })?;
     if output.status.success() {
         return Ok(());
     }
