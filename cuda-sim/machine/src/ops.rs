@@ -1,6 +1,7 @@
 //! What the instructions compute, by family. Each family has one exact list of the forms that it implements.
 
 pub(crate) mod atomic;
+pub(crate) mod carry;
 pub(crate) mod clock;
 pub(crate) mod compare;
 pub(crate) mod convert;

@@ -161,21 +161,21 @@ fn blocks_that_wait_for_later_blocks() {
     let functions = ".global .u32 arrived;";
     let body = "
         setp.ne.u32 %p1, %t, 0; @%p1 bra WAIT; red.global.add.u32 [arrived], 1;
-        WAIT: ld.volatile.global.u32 %r1, [arrived]; setp.lt.u32 %p2, %r1, 20; @%p2 bra WAIT;
+        WAIT: ld.volatile.global.u32 %r1, [arrived]; setp.lt.u32 %p2, %r1, 8; @%p2 bra WAIT;
         mov.u32 %r0, %r1;";
     let program = program(&thread_kernel(functions, body));
     for seed in [0, 1, 99] {
         let arena = Arena::new();
-        let (out, arrived) = (arena.u32s(&[0; 20 * 64]), arena.u32s(&[0]));
+        let (out, arrived) = (arena.u32s(&[0; 8 * 64]), arena.u32s(&[0]));
         let params = out.to_le_bytes();
         let globals = [arrived];
         let launch = Launch {
             globals: &globals,
             seed,
-            ..Launch::new([20, 1, 1], [64, 1, 1], &params)
+            ..Launch::new([8, 1, 1], [64, 1, 1], &params)
         };
         run(program.kernel("k").unwrap(), &program, &launch, &arena).unwrap();
-        assert_eq!(arena.read_u32s(out, 20 * 64), vec![20; 20 * 64]);
+        assert_eq!(arena.read_u32s(out, 8 * 64), vec![8; 8 * 64]);
     }
 }
 

@@ -7,7 +7,7 @@ use super::symbols::{Symbol, new_row};
 use crate::code::{Instr, NONE, Op};
 use crate::ops::compare::{Combine, comparison};
 use crate::ops::map::{Entry, Ty};
-use crate::ops::{compare, convert, float, integer, moves};
+use crate::ops::{carry, compare, convert, float, integer, moves};
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
@@ -23,14 +23,60 @@ impl<'a> Decoder<'_, 'a> {
             ["cvta", ..] => self.cvta(mnemonic, operands),
             ["cvt", ..] => self.cvt(mnemonic, operands),
             ["lop3", "b32"] => self.lop3(operands),
+            ["testp", question, ty] => self.testp(question, ty, operands),
             _ => match integer::lookup(mnemonic)
                 .or_else(|| float::lookup(mnemonic))
                 .or_else(|| compare::lookup(mnemonic))
             {
                 Some(entry) => self.entry(&entry, operands).map(|()| true),
-                None => Ok(false),
+                None => self.with_carry(mnemonic, operands),
             },
         }
+    }
+
+    /// `testp.question.type`
+    fn testp(&mut self, question: &str, ty: &str, operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let (Some(test), [destination, source]) = (compare::property(question, ty), operands)
+        else {
+            return Ok(false);
+        };
+        let mut instr = self.instr(Op::SetPredicate(test.test, Combine::Nothing));
+        instr.src[0] = self.source(source, test.ty)?;
+        instr.src[1] = instr.src[0];
+        instr.dst[0] = self.destination(destination, Ty::Pred)?;
+        self.push(instr);
+        Ok(true)
+    }
+
+    /// The members of carry chains.
+    fn with_carry(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let (Some(form), Some((destination, sources))) =
+            (carry::lookup(mnemonic), operands.split_first())
+        else {
+            return Ok(false);
+        };
+        if sources.len() != form.sources {
+            return Err(format!(
+                "{} source operands where {} are needed",
+                sources.len(),
+                form.sources
+            ));
+        }
+        let ty = if form.wide { Ty::B64 } else { Ty::B32 };
+        let mut instr = self.instr(Op::Alu(form.run));
+        for (row, operand) in instr.src.iter_mut().zip(sources) {
+            *row = self.source(operand, ty)?;
+        }
+        if form.sources == 2 {
+            instr.src[2] = instr.src[0];
+        }
+        instr.dst = [
+            self.destination(destination, ty)?,
+            self.symbols.carry(&mut self.code),
+        ];
+        instr.imm = form.imm;
+        self.push(instr);
+        Ok(true)
     }
 
     fn entry(&mut self, entry: &Entry, operands: &[Operand<'a>]) -> Result<(), Why> {
@@ -103,6 +149,9 @@ impl<'a> Decoder<'_, 'a> {
         self.compared(&mut instr, comparison.ty, combine, sources)?;
         let (first, second) = match destination {
             Operand::Name(name) => (*name, "_"),
+            Operand::Pair(..) if mnemonic.ends_with(&["f16"]) => {
+                return Err(String::from("comparisons of halves have one destination"));
+            }
             Operand::Pair(first, second) => (*first, *second),
             _ => return Err(String::from("the destination is not a predicate")),
         };

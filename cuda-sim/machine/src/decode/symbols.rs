@@ -43,6 +43,7 @@ pub(super) struct Symbols<'a> {
     blocks: Vec<Block<'a>>,
     constants: HashMap<(u32, Init), u32>,
     true_row: Option<u32>,
+    carry_row: Option<u32>,
 }
 
 impl<'a> Symbols<'a> {
@@ -51,6 +52,7 @@ impl<'a> Symbols<'a> {
             blocks: vec![Block::default()],
             constants: HashMap::new(),
             true_row: None,
+            carry_row: None,
         }
     }
 
@@ -132,6 +134,11 @@ impl<'a> Symbols<'a> {
             inits.push((row, init));
             row
         })
+    }
+
+    /// The predicate that holds the carry of `.cc` instructions.
+    pub(super) fn carry(&mut self, code: &mut Code) -> u32 {
+        *self.carry_row.get_or_insert_with(|| new_row(1, code))
     }
 
     /// A predicate that is always true.

@@ -2,6 +2,7 @@
 
 use super::float::flush;
 use super::map::{Entry, Ty, lanes_where};
+use super::numbers::half_to_f64;
 use crate::code::Instr;
 use crate::registers::{Lane, Registers, write};
 
@@ -74,6 +75,59 @@ fn flushed(bits: u32) -> f32 {
     flush(f32::from_bits(bits))
 }
 
+fn half(bits: u32) -> f64 {
+    half_to_f64(bits as u16)
+}
+
+fn flushed_half(bits: u32) -> f64 {
+    half(if bits & 0x7c00 == 0 {
+        bits & 0x8000
+    } else {
+        bits
+    })
+}
+
+/// `testp`: the question about one number.
+pub(crate) fn property(question: &str, ty: &str) -> Option<Comparison> {
+    macro_rules! questions {
+        ($kind:ident $lane:ty, $float:ty) => {
+            Comparison {
+                ty: Ty::$kind,
+                test: match question {
+                    "finite" => {
+                        |i, r| lanes_where::<$lane>(i, r, |a, _| <$float>::from_bits(a).is_finite())
+                    }
+                    "infinite" => |i, r| {
+                        lanes_where::<$lane>(i, r, |a, _| <$float>::from_bits(a).is_infinite())
+                    },
+                    "number" => {
+                        |i, r| lanes_where::<$lane>(i, r, |a, _| !<$float>::from_bits(a).is_nan())
+                    }
+                    "notanumber" => {
+                        |i, r| lanes_where::<$lane>(i, r, |a, _| <$float>::from_bits(a).is_nan())
+                    }
+                    // Zero counts as normal.
+                    "normal" => |i, r| {
+                        lanes_where::<$lane>(i, r, |a, _| {
+                            let a = <$float>::from_bits(a);
+                            a.is_normal() || a == 0.0
+                        })
+                    },
+                    "subnormal" => |i, r| {
+                        lanes_where::<$lane>(i, r, |a, _| <$float>::from_bits(a).is_subnormal())
+                    },
+                    _ => return None,
+                },
+            }
+        };
+    }
+    Some(match ty {
+        "f32" => questions!(F32 u32, f32),
+        "f64" => questions!(F64 u64, f64),
+        _ => return None,
+    })
+}
+
 /// The comparison with that operator and type; `flushes` is `.ftz`.
 pub(crate) fn comparison(operator: &str, flushes: bool, ty: &str) -> Option<Comparison> {
     // `lo ls hi hs` are the unsigned names of `lt le gt ge`.
@@ -94,6 +148,8 @@ pub(crate) fn comparison(operator: &str, flushes: bool, ty: &str) -> Option<Comp
         ("s64", false) => integers!(B64 u64, i64, operator),
         ("f32", false) => floats!(F32 u32, f32::from_bits, operator),
         ("f32", true) => floats!(F32 u32, flushed, operator),
+        ("f16", false) => floats!(B16 u32, half, operator),
+        ("f16", true) => floats!(B16 u32, flushed_half, operator),
         ("f64", false) => floats!(F64 u64, f64::from_bits, operator),
         _ => return None,
     })

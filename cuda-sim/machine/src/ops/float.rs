@@ -2,6 +2,7 @@
 
 mod approximate;
 mod directed;
+mod half;
 mod soft;
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
@@ -45,18 +46,22 @@ pub(crate) fn fused32(a: f32, b: f32, c: f32) -> f32 {
     if cfg!(target_feature = "fma") {
         return a.mul_add(b, c);
     }
-    // The product is exact in double precision; the sum is rounded to odd there, after which rounding to single is correct.
-    let product = f64::from(a) * f64::from(b);
-    let addend = f64::from(c);
-    let sum = product + addend;
-    let shift = sum - product;
-    let error = (product - (sum - shift)) + (addend - shift);
+    // The product is exact in double precision; rounding its sum to odd there leaves the last rounding correct.
+    sum_to_odd(f64::from(a) * f64::from(b), c.into()) as f32
+}
+
+/// `a + b`, rounded so that the last bit is set where the sum is not exact: rounding once more to fewer bits then gives what rounding
+/// the exact sum would.
+#[inline(always)]
+pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let shift = sum - a;
+    let error = (a - (sum - shift)) + (b - shift);
     let bits = sum.to_bits();
     // Infinities and NaN have no meaningful error; comparing with zero leaves them alone.
     let inexact = if error.abs() > 0.0 { u64::MAX } else { 0 };
     let away = (error.to_bits() ^ bits) >> 63;
-    let odd = (bits.wrapping_sub(away) | 1) & inexact | bits & !inexact;
-    f64::from_bits(odd) as f32
+    f64::from_bits((bits.wrapping_sub(away) | 1) & inexact | bits & !inexact)
 }
 
 /// The smaller operand; −0 is smaller than +0, and a number wins over NaN.
@@ -127,6 +132,7 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
         .or_else(|| minimum(mnemonic))
         .or_else(|| directed::lookup(mnemonic))
         .or_else(|| approximate::lookup(mnemonic))
+        .or_else(|| half::lookup(mnemonic))
 }
 
 /// The four forms of a single-precision operation: plain, `.ftz`, `.sat`, `.ftz.sat`.

@@ -99,12 +99,20 @@ fn wide_u32(a: u32, b: u32) -> u64 {
     u64::from(a) * u64::from(b)
 }
 
-fn high_u64(a: u64, b: u64) -> u64 {
+pub(super) fn high_u64(a: u64, b: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
-fn high_s64(a: u64, b: u64) -> u64 {
+pub(super) fn high_s64(a: u64, b: u64) -> u64 {
     ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
+}
+
+pub(super) fn high_u32(a: u32, b: u32) -> u32 {
+    (wide_u32(a, b) >> 32) as u32
+}
+
+pub(super) fn high_s32(a: u32, b: u32) -> u32 {
+    (wide_s32(a, b) >> 32) as u32
 }
 
 fn saturating_high_add(a: u32, b: u32, c: u32) -> u32 {
@@ -270,6 +278,10 @@ fn permute(a: u32, b: u32, choice: u32) -> u32 {
 
 fn bits(mnemonic: &[&str]) -> Option<Entry> {
     Some(match mnemonic {
+        ["dp4a", "u32", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, false, false)),
+        ["dp4a", "u32", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, false, true)),
+        ["dp4a", "s32", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, true, false)),
+        ["dp4a", "s32", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, true, true)),
         ["popc", "b32"] => entry!(B32 <- B32 |a| a.count_ones()),
         ["popc", "b64"] => entry!(B32 <- B64 |a| a.count_ones()),
         ["clz", "b32"] => entry!(B32 <- B32 |a| a.leading_zeros()),
@@ -315,6 +327,21 @@ fn bits(mnemonic: &[&str]) -> Option<Entry> {
             },
         },
         _ => return None,
+    })
+}
+
+/// The four products of bytes, and `c`.
+fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let byte = |byte: u8, signed| {
+        if signed {
+            i32::from(byte as i8)
+        } else {
+            i32::from(byte)
+        }
+    };
+    let pairs = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    pairs.fold(c, |sum, (a, b)| {
+        sum.wrapping_add((byte(a, a_signed) * byte(b, b_signed)) as u32)
     })
 }
 

@@ -112,6 +112,22 @@ impl Form {
             .map(|(number, &kind)| register(kind, number + 1))
             .collect();
         let destination = register(self.output, 0);
+        let carries = ["addc", "subc", "madc"]
+            .iter()
+            .any(|opcode| self.name.starts_with(opcode));
+        if carries {
+            // The carry is the lowest bit of the first input.
+            let low = if self.output.bits() == 64 {
+                "cvt.u32.u64 %r8, %d1;"
+            } else {
+                "mov.b32 %r8, %r1;"
+            };
+            writeln!(
+                text,
+                "{low} shl.b32 %r8, %r8, 31; add.cc.u32 %r8, %r8, %r8;"
+            )
+            .unwrap();
+        }
         let mnemonic = self.name.split(' ').next().unwrap();
         let second = if self.pair { "|%p8" } else { "" };
         writeln!(
@@ -121,6 +137,14 @@ impl Form {
             self.tail
         )
         .unwrap();
+        let gives = self.name.contains(".cc.");
+        if gives {
+            writeln!(
+                text,
+                "addc.u32 %r7, 0, 0; cvt.u64.u32 %d6, %r7; shl.b64 %d6, %d6, 63;"
+            )
+            .unwrap();
+        }
         match self.output.bits() {
             1 if self.pair => {
                 writeln!(text, "selp.b64 %d7, 1, 0, {destination}; selp.b64 %d8, 2, 0, %p8; add.u64 %d7, %d7, %d8;").unwrap();
@@ -128,6 +152,9 @@ impl Form {
             1 => writeln!(text, "selp.b64 %d7, 1, 0, {destination};").unwrap(),
             64 => writeln!(text, "mov.b64 %d7, {destination};").unwrap(),
             bits => writeln!(text, "cvt.u64.u{bits} %d7, {destination};").unwrap(),
+        }
+        if gives {
+            text.push_str("xor.b64 %d7, %d7, %d6;\n");
         }
         text.push_str("st.global.b64 [%a2], %d7;\ndone: ret;\n}\n");
         text
@@ -152,6 +179,7 @@ pub(crate) fn all() -> Vec<Form> {
     integers::logic(&mut forms);
     comparisons::comparisons(&mut forms);
     floats::floats(&mut forms);
+    floats::halves(&mut forms);
     conversions::conversions(&mut forms);
     forms
 }

@@ -22,12 +22,17 @@ pub(super) fn comparisons(forms: &mut Vec<Form>) {
         ("", "f32", float.to_vec()),
         (".ftz", "f32", float.to_vec()),
         ("", "f64", float.to_vec()),
+        ("", "f16", float.to_vec()),
+        (".ftz", "f16", float.to_vec()),
     ]);
     for (flush, ty, operators) in kinds {
         for operator in operators {
             let mut form = Form::new(&format!("setp.{operator}{flush}.{ty}"), "pred", &[ty, ty]);
-            form.pair = true;
+            form.pair = ty != "f16";
             forms.push(form);
+            if ty == "f16" {
+                continue;
+            }
             forms.push(Form::new(
                 &format!("set.{operator}{flush}.u32.{ty}"),
                 "u32",
@@ -40,8 +45,11 @@ pub(super) fn comparisons(forms: &mut Vec<Form>) {
                 "pred",
                 &[ty, ty, "pred"],
             );
-            form.pair = true;
+            form.pair = ty != "f16";
             forms.push(form);
+            if ty == "f16" {
+                continue;
+            }
             forms.push(Form::new(
                 &format!("set.eq.{combine}{flush}.f32.{ty}"),
                 "f32",
@@ -55,5 +63,17 @@ pub(super) fn comparisons(forms: &mut Vec<Form>) {
         forms.push(Form::new(&format!("selp.{ty}"), ty, &[ty, ty, "pred"]));
         forms.push(Form::new(&format!("slct.{ty}.s32"), ty, &[ty, ty, "s32"]));
         forms.push(Form::new(&format!("slct.{ty}.f32"), ty, &[ty, ty, "f32"]));
+    }
+    for question in [
+        "finite",
+        "infinite",
+        "number",
+        "notanumber",
+        "normal",
+        "subnormal",
+    ] {
+        for ty in ["f32", "f64"] {
+            forms.push(Form::new(&format!("testp.{question}.{ty}"), "pred", &[ty]));
+        }
     }
 }

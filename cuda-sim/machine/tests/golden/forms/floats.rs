@@ -105,6 +105,42 @@ pub(super) fn floats(forms: &mut Vec<Form>) {
     }
 }
 
+/// Half precision.
+pub(super) fn halves(forms: &mut Vec<Form>) {
+    for ty in ["f16", "f16x2"] {
+        for modifiers in ["", ".ftz"] {
+            for operation in ["min", "max"] {
+                forms.push(Form::new(
+                    &format!("{operation}{modifiers}.{ty}"),
+                    ty,
+                    &[ty, ty],
+                ));
+            }
+            for operation in ["neg", "abs"] {
+                forms.push(Form::new(
+                    &format!("{operation}{modifiers}.{ty}"),
+                    ty,
+                    &[ty],
+                ));
+            }
+            for saturate in ["", ".sat"] {
+                for operation in ["add", "sub", "mul", "add.rn", "mul.rn"] {
+                    forms.push(Form::new(
+                        &format!("{operation}{modifiers}{saturate}.{ty}"),
+                        ty,
+                        &[ty, ty],
+                    ));
+                }
+                forms.push(Form::new(
+                    &format!("fma.rn{modifiers}{saturate}.{ty}"),
+                    ty,
+                    &[ty, ty, ty],
+                ));
+            }
+        }
+    }
+}
+
 /// Forms that the ISA defines up to an error only: they are compared when a recording is read, and have no digest.
 pub(crate) fn approximate() -> Vec<Form> {
     let mut forms = Vec::new();

@@ -33,6 +33,28 @@ pub(super) fn integers(forms: &mut Vec<Form>) {
             forms.push(Form::new(&format!("bfe.{ty}"), ty, &[ty, "u32", "u32"]));
         }
     }
+    for ty in ["u32", "s32", "u64", "s64"] {
+        for operation in ["add.cc", "addc", "addc.cc", "sub.cc", "subc", "subc.cc"] {
+            forms.push(Form::new(&format!("{operation}.{ty}"), ty, &[ty, ty]));
+        }
+        for operation in [
+            "mad.lo.cc",
+            "madc.lo",
+            "madc.lo.cc",
+            "mad.hi.cc",
+            "madc.hi",
+            "madc.hi.cc",
+        ] {
+            forms.push(Form::new(&format!("{operation}.{ty}"), ty, &[ty, ty, ty]));
+        }
+    }
+    for types in ["u32.u32", "u32.s32", "s32.u32", "s32.s32"] {
+        forms.push(Form::new(
+            &format!("dp4a.{types}"),
+            "u32",
+            &["u32", "u32", "u32"],
+        ));
+    }
     forms.push(Form::new("add.sat.s32", "s32", &["s32", "s32"]));
     forms.push(Form::new("sub.sat.s32", "s32", &["s32", "s32"]));
     forms.push(Form::new("mad.hi.sat.s32", "s32", &["s32", "s32", "s32"]));
