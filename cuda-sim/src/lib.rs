@@ -17,6 +17,29 @@
 //! # Ok::<(), cuda_sys::MissingSymbol>(())
 //! ```
 //!
+//! # How work runs
+//! A call that enqueues work only records it. Work is executed when a call waits for it or asks about it, one operation after the other, in
+//! an order that streams, events and the default stream's rules allow; the [seed](Builder::seed) chooses among those. So a program that
+//! forgets to order two operations sees a wrong result for some seeds, and the same one for the same seed as long as one thread makes the
+//! calls. Host functions run on a thread of the instance's own; those that nobody waits for are brought about after a short while. Times
+//! that events measure are those of a virtual clock.
+//!
+//! Memory is checked when it is accessed: bounds, release, stream order, alignment, and bytes that nothing had written. What is found is a
+//! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device.
+//!
+//! # What differs from a real driver, knowingly
+//! * Handles that were destroyed, null or never existed give an error where a real driver may crash; each use of a destroyed stream or event
+//!   is reported besides.
+//! * Waiting for a stream or event inside a host function gives `NOT_PERMITTED` and a report; a real driver waits for ever.
+//! * Managed memory, arrays and textures, graphs, virtual memory management, inter-process handles, fatbins and cubins are missing, and
+//!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
+//!   join it again.
+//! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.
+//! * `CUdevice` holds the instance besides the ordinal, which is also what attributes of pointers give; of the first instance they are equal.
+//! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is
+//!   used up to the byte.
+//! * What stream-ordered memory held is gone with its release.
+//!
 //! # Map
 //! * `api`: the C functions, one file for each group; `table`, `slot` and `call` connect them with an instance.
 //! * `state`: what a driver keeps: contexts, streams with their queues, events, modules, and the address space.
