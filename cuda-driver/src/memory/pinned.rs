@@ -117,9 +117,6 @@ impl Drop for PinnedMemory {
         if self.size == 0 {
             return;
         }
-        if self.size == 0 {
-            return;
-        }
         if process::in_host_function() {
             let empty = Order::homeless(Arc::clone(self.context()));
             process::postpone(Box::new(Self {
