@@ -45,13 +45,16 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of local memory (variables and call frames) that one thread may use.
     pub local_bytes: u32,
+    /// Bytes of shared memory, static and dynamic, that one block may use.
+    pub shared_bytes: u32,
 }
 
 impl Limits {
-    /// No limit on instructions, 512 KiB of local memory for each thread.
+    /// No limit on instructions, 512 KiB of local memory for each thread, 227 KiB of shared memory for each block.
     pub const DEFAULT: Self = Self {
         instructions: u64::MAX,
         local_bytes: 512 << 10,
+        shared_bytes: 227 << 10,
     };
 }
 

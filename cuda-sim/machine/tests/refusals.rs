@@ -135,6 +135,15 @@ fn launches_that_make_no_sense() {
         },
         "1 addresses of module variables",
     );
+    let dynamic_shared = 227 * 1024 + 1;
+    let launch = Launch {
+        dynamic_shared,
+        ..Launch::new([1; 3], [1; 3], &params)
+    };
+    refused(
+        &launch,
+        "232449 bytes of shared memory for each block; the limit is 232448",
+    );
     let limits = Limits {
         local_bytes: 4095,
         ..Limits::DEFAULT

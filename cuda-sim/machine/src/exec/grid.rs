@@ -72,6 +72,12 @@ pub fn run(
     }
     check(kernel, program, launch).map_err(|why| fault(FaultKind::InvalidLaunch(why)))?;
     let (shared_offsets, shared_bytes) = kernel.shared_layout(program, launch.dynamic_shared);
+    if shared_bytes > launch.limits.shared_bytes {
+        let limit = launch.limits.shared_bytes;
+        let why =
+            format!("{shared_bytes} bytes of shared memory for each block; the limit is {limit}");
+        return Err(fault(FaultKind::InvalidLaunch(why)));
+    }
     let shape = Shape {
         program,
         launch,
