@@ -1,4 +1,71 @@
 //! Executes PTX kernels on the CPU, without unsafe code.
+//!
+//! ```
+//! use std::sync::Mutex;
+//! use cuda_sim_machine::{Launch, Memory, MemoryFault, Program, run};
+//!
+//! /// Eight bytes at address 4096.
+//! struct Word(Mutex<[u8; 8]>);
+//!
+//! impl Word {
+//!     fn check(address: u64, size: usize) -> Result<(), MemoryFault> {
+//!         let fault = MemoryFault { address, size, why: "no allocation there".into() };
+//!         if (address, size) == (4096, 8) { Ok(()) } else { Err(fault) }
+//!     }
+//! }
+//!
+//! impl Memory for Word {
+//!     fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+//!         Self::check(address, into.len())?;
+//!         into.copy_from_slice(&*self.0.lock().unwrap());
+//!         Ok(())
+//!     }
+//!     fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
+//!         Self::check(address, bytes.len())?;
+//!         self.0.lock().unwrap().copy_from_slice(bytes);
+//!         Ok(())
+//!     }
+//!     fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<u64, MemoryFault> {
+//!         Self::check(address, size)?;
+//!         let mut word = self.0.lock().unwrap();
+//!         let old = u64::from_le_bytes(*word);
+//!         *word = update(old).to_le_bytes();
+//!         Ok(old)
+//!     }
+//! }
+//!
+//! let module = cuda_ptx::Module::parse(
+//!     ".version 7.0 .target sm_52 .address_size 64
+//!      .visible .entry count(.param .u64 at)
+//!      { .reg .b64 %rd1; ld.param.u64 %rd1, [at]; red.global.add.u64 [%rd1], 1; ret; }",
+//! )?;
+//! let program = Program::new(&module);
+//! let kernel = program.kernel("count").ok_or("no such kernel")?;
+//! let memory = Word(Mutex::new([0; 8]));
+//! let params = 4096u64.to_le_bytes();
+//! let statistics = run(kernel, &program, &Launch::new([10, 1, 1], [64, 1, 1], &params), &memory)?;
+//! assert_eq!(statistics.blocks, 10);
+//! assert_eq!(u64::from_le_bytes(*memory.0.lock().unwrap()), 640);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What it promises
+//! * **Exact decode.** Each family of instructions has one list of the forms that it implements, modifiers and types included. A form that is
+//!   in no list makes every launch that could reach it fail with [`FaultKind::Unsupported`], which gives the instruction, its line and its
+//!   function; nothing is computed in its place. The module's other kernels can be launched.
+//! * **Exact results.** Where the ISA says what an instruction gives, that is what it gives, NaN included; the test `golden` compares every
+//!   such form with a GPU. Approximations (`ex2.approx` …) are rounded correctly, and so within the error that the ISA allows, but they are
+//!   not bit for bit what a GPU computes.
+//! * **The same every time.** A launch depends on its arguments and on [`Launch::seed`] alone, which chooses among the orders that CUDA allows.
+//!   Clocks count instructions.
+//! * **Faults with their place.** Whatever goes wrong is a [`Fault`] with line, instruction, block and thread.
+//!
+//! # How it works
+//! A decoded instruction runs for the 32 lanes of a warp at once; registers are rows of 32 lanes. Lanes that diverge run in groups, the lowest
+//! program counter first, so that they meet again as early as possible; a group that keeps branching backwards while others could run makes
+//! room for them, so lanes that spin until another lane has done something do not wait for ever. Barriers park lanes. Blocks run one after
+//! the other, and side by side as soon as one does not end within its share.
+
 #![forbid(unsafe_code)]
 
 mod code;
