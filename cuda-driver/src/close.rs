@@ -8,12 +8,16 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct CloseError<T> {
     error: Error,
-    handle: Option<T>,
+    // A handle can be large, and results are moved around.
+    handle: Option<Box<T>>,
 }
 
 impl<T> CloseError<T> {
     pub(crate) fn new(error: Error, handle: Option<T>) -> Self {
-        Self { error, handle }
+        Self {
+            error,
+            handle: handle.map(Box::new),
+        }
     }
 
     /// Why it failed.
@@ -25,7 +29,7 @@ impl<T> CloseError<T> {
     /// The handle, if the resource was not released.
     #[must_use]
     pub fn into_handle(self) -> Option<T> {
-        self.handle
+        self.handle.map(|handle| *handle)
     }
 }
 

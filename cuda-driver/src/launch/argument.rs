@@ -98,8 +98,8 @@ impl Sealed for Null {
 impl KernelArgument for Null {}
 
 macro_rules! memory {
-    ($([$($generics:tt)*] $type:ty, $write:literal;)*) => {$(
-        impl<$($generics)*> Sealed for $type {
+    ($([$order:ident] $type:ty, $write:literal;)*) => {$(
+        impl<T> Sealed for $type {
             const SIZE: usize = size_of::<CUdeviceptr>();
 
             #[inline(always)]
@@ -109,12 +109,12 @@ macro_rules! memory {
 
             #[inline(always)]
             fn is_at_home(&self, stream: u64) -> bool {
-                self.block().order().is_at_home(stream)
+                self.$order().is_at_home(stream)
             }
 
             #[inline(always)]
             fn mark_home(&self) {
-                self.block().order().mark_home($write);
+                self.$order().mark_home($write);
             }
 
             fn memory_use(&self) -> Option<MemoryUse<'_>> {
@@ -123,16 +123,16 @@ macro_rules! memory {
             }
         }
 
-        impl<$($generics)*> KernelArgument for $type {}
+        impl<T> KernelArgument for $type {}
     )*};
 }
 
 memory! {
-    [T] &DeviceAllocation<T>, false;
-    [T] &mut DeviceAllocation<T>, true;
-    [T] DeviceSlice<'_, T>, false;
-    [T] &DeviceSlice<'_, T>, false;
-    [T] &DeviceSliceMut<'_, T>, false;
-    [T] DeviceSliceMut<'_, T>, true;
-    [T] &mut DeviceSliceMut<'_, T>, true;
+    [own_order] &DeviceAllocation<T>, false;
+    [own_order] &mut DeviceAllocation<T>, true;
+    [order] DeviceSlice<'_, T>, false;
+    [order] &DeviceSlice<'_, T>, false;
+    [order] &DeviceSliceMut<'_, T>, false;
+    [order] DeviceSliceMut<'_, T>, true;
+    [order] &mut DeviceSliceMut<'_, T>, true;
 }

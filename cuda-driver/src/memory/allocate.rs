@@ -6,8 +6,9 @@ use bytemuck::{NoUninit, Zeroable};
 use cuda_sys::{CUdevice_attribute, CUdeviceptr};
 
 use super::allocation::DeviceAllocation;
-use super::block::{Block, Owner, Release};
+use super::block::{Block, Release};
 use super::element::size_in_bytes;
+use super::owner::Owner;
 use crate::call;
 use crate::context::ContextCore;
 use crate::error::{Doing, Result};

@@ -8,13 +8,15 @@ use std::ops::RangeBounds;
 use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
 use cuda_sys::CUdeviceptr;
 
-use super::block::{Block, Owner, home_number};
+use super::block::{Block, home_number};
 use super::element::{bounds, offset};
+use super::owner::Owner;
 use super::slice::{DeviceSlice, DeviceSliceMut};
 use crate::close::CloseError;
 use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
-use crate::stream::Stream;
+use crate::order::Order;
+use crate::stream::{Stream, StreamCore};
 
 /// Device memory for `len` elements of `T`, freed when it is dropped.
 ///
@@ -65,6 +67,12 @@ impl<T> DeviceAllocation<T> {
     #[inline(always)]
     pub(crate) fn address(&self) -> &CUdeviceptr {
         &self.address
+    }
+
+    /// The ordering state, if this allocation has its block alone; else one that is on no home path.
+    #[inline(always)]
+    pub(crate) fn own_order(&self) -> &Order<StreamCore> {
+        self.owner.own_order()
     }
 
     pub(super) fn owner_mut(&mut self) -> &mut Owner {
@@ -173,7 +181,7 @@ impl<T> DeviceAllocation<T> {
     #[doc(alias = "cuMemFreeAsync")]
     #[doc(alias = "cuMemFree")]
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
-        if !self.owner.is_sole() {
+        if self.owner.sole().is_none() {
             let error = Error::new(ErrorKind::StillShared, "another part of it has an owner");
             return Err(CloseError::new(
                 error.doing("free device memory"),

@@ -63,6 +63,17 @@ impl Block {
         }
     }
 
+    /// Moves the block out, and leaves one that stands for nothing.
+    pub(super) fn take(&mut self) -> Self {
+        let nothing = Self::lent(&Arc::clone(self.context()), 0, 0);
+        std::mem::replace(self, nothing)
+    }
+
+    /// Keeps the block from being released.
+    pub(super) fn disarm(&mut self) {
+        self.release = Release::Nothing;
+    }
+
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -160,6 +171,13 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if process::in_host_function() {
+            if !matches!(self.release, Release::Nothing) {
+                let remains = self.take();
+                process::postpone(Box::new(remains));
+            }
+            return;
+        }
         if self.order.is_lost() {
             log::error!(
                 "{} bytes of device memory are leaked: an operation on them cannot be awaited",
@@ -190,46 +208,6 @@ impl Drop for Block {
                 }
             }
             Release::Nothing => {}
-        }
-    }
-}
-
-/// One of the owners of a block; the last one releases it.
-pub(super) struct Owner(Arc<Block>);
-
-impl Owner {
-    #[inline]
-    pub(super) fn new(block: Block) -> Self {
-        Self(Arc::new(block))
-    }
-
-    /// Another owner of the same block.
-    pub(super) fn share(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-
-    #[inline(always)]
-    pub(super) fn block(&self) -> &Block {
-        &self.0
-    }
-
-    /// The block itself, if there is no other owner.
-    pub(super) fn is_sole(&mut self) -> bool {
-        Arc::get_mut(&mut self.0).is_some()
-    }
-
-    /// Keeps the block from being released.
-    pub(super) fn disarm(&mut self) {
-        if let Some(block) = Arc::get_mut(&mut self.0) {
-            block.release = Release::Nothing;
-        }
-    }
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        if process::in_host_function() {
-            process::postpone(Box::new(Arc::clone(&self.0)));
         }
     }
 }

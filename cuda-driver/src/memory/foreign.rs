@@ -10,8 +10,9 @@ use std::sync::Arc;
 use cuda_sys::{CUdeviceptr, CUmemorytype, CUpointer_attribute};
 
 use super::allocation::DeviceAllocation;
-use super::block::{Block, Owner, Release};
+use super::block::{Block, Release};
 use super::element::{offset, size_in_bytes};
+use super::owner::Owner;
 use super::slice::DeviceSliceMut;
 use crate::call;
 use crate::context::{Context, ContextCore, PooledEvent};

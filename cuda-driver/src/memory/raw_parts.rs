@@ -5,8 +5,9 @@ use std::fmt;
 use cuda_sys::CUdeviceptr;
 
 use super::allocation::DeviceAllocation;
-use super::block::{Block, Owner, Release};
+use super::block::{Block, Release};
 use super::element::size_in_bytes;
+use super::owner::Owner;
 use crate::close::CloseError;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::stream::Stream;
@@ -44,7 +45,9 @@ impl<T> DeviceAllocation<T> {
     pub fn into_raw_parts(mut self) -> std::result::Result<RawAllocation, CloseError<Self>> {
         match self.raw_parts().doing(|| "give device memory away") {
             Ok(parts) => {
-                self.owner_mut().disarm();
+                if let Some(block) = self.owner_mut().sole() {
+                    block.disarm();
+                }
                 Ok(parts)
             }
             Err(error) => Err(CloseError::new(error, Some(self))),
@@ -52,7 +55,7 @@ impl<T> DeviceAllocation<T> {
     }
 
     fn raw_parts(&mut self) -> Result<RawAllocation> {
-        if !self.owner_mut().is_sole() {
+        if self.owner_mut().sole().is_none() {
             return Err(Error::new(
                 ErrorKind::StillShared,
                 "another part of it has an owner",

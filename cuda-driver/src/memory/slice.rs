@@ -10,7 +10,8 @@ use cuda_sys::CUdeviceptr;
 use super::block::Block;
 use super::element::{bounds, offset};
 use crate::error::{Error, Result};
-use crate::stream::Stream;
+use crate::order::Order;
+use crate::stream::{Stream, StreamCore};
 
 /// A range of device memory, to be read.
 ///
@@ -59,6 +60,11 @@ macro_rules! common {
             #[inline(always)]
             pub(crate) fn block(&self) -> &'a Block {
                 self.block
+            }
+
+            #[inline(always)]
+            pub(crate) fn order(&self) -> &'a Order<StreamCore> {
+                self.block.order()
             }
 
             #[inline(always)]
