@@ -77,6 +77,17 @@ impl Lanes<'_> {
         (apart == 0).then_some(base)
     }
 
+    /// The address that all lanes of the mask have, where they have the same.
+    #[must_use]
+    pub fn uniform_address(&self) -> Option<u64> {
+        let first = *self.addresses.get(self.mask.trailing_zeros() as usize)?;
+        let mut apart = 0;
+        for (lane, address) in self.addresses.iter().enumerate() {
+            apart |= (address ^ first) & u64::from(self.mask >> lane & 1).wrapping_neg();
+        }
+        (apart == 0).then_some(first)
+    }
+
     /// The numbers of the lanes that take part.
     pub fn active(&self) -> impl Iterator<Item = usize> + use<> {
         let mask = self.mask;
@@ -115,7 +126,7 @@ pub trait Memory: Sync {
 
     /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`.
     ///
-    /// The default reads lanes that lie side by side in one piece, and otherwise lane by lane.
+    /// The default reads lanes that lie side by side in one piece, those with one address once, and all others lane by lane.
     ///
     /// # Errors
     /// The fault of the lowest lane that has one.
@@ -126,6 +137,17 @@ pub trait Memory: Sync {
                 .load(base.wrapping_add(range.start as u64), piece)
                 .is_ok()
         {
+            return Ok(());
+        }
+        let first = lanes.mask.trailing_zeros() as usize;
+        if let (Some(address), Some(piece)) =
+            (lanes.uniform_address(), into.get_mut(first * lanes.size..))
+            && let Some((piece, rest)) = piece.split_at_mut_checked(lanes.size)
+        {
+            self.load(address, piece)
+                .map_err(|fault| LaneFault { lane: first, fault })?;
+            rest.chunks_exact_mut(lanes.size)
+                .for_each(|copy| copy.copy_from_slice(piece));
             return Ok(());
         }
         for (lane, piece) in into

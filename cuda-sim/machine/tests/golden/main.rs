@@ -1,6 +1,7 @@
 //! Every implemented form of an instruction computes what a GPU computes, bit for bit.
 //!
-//! `results.tsv` holds, for each form, a digest of what a GPU gave for the inputs of `inputs.rs`. To record it again:
+//! `results.tsv` holds, for each form, a digest of what a GPU gave for the inputs of `inputs.rs`; `approximate.tsv` holds samples of the
+//! forms that the ISA defines up to an error. To record them again:
 //!
 //! 1. `GOLDEN_DIRECTORY=/tmp/golden cargo test -p cuda-sim-machine --test golden -- --ignored write_inputs`
 //! 2. assemble `module.ptx` there for the GPU at hand, compile `record.c` with `cc -O2 record.c -ldl`, and run it in that directory;
@@ -58,6 +59,70 @@ fn every_form_agrees_with_the_gpu() {
         }
     }
     assert!(wrong.is_empty(), "{} forms differ: {wrong:#?}", wrong.len());
+}
+
+/// How far the ISA lets an approximation be from the exact value: relative and absolute. Nothing where it promises nothing.
+fn promised(name: &str, input: f64) -> Option<(f64, f64)> {
+    let power = |exponent: f64| exponent.exp2();
+    Some(match name.split('.').next().unwrap() {
+        "sin" | "cos" if input.abs() > std::f64::consts::TAU => return None,
+        "sin" | "cos" => (0.0, power(-20.5)),
+        "lg2" => (power(-22.0), power(-22.0)),
+        "tanh" => (power(-11.0), 0.0),
+        "rcp" | "rsqrt" if name.ends_with("ftz.f64") => (power(-19.0), 0.0),
+        "rsqrt" if name.ends_with("f64") => (power(-51.0), 0.0),
+        _ => (power(-22.0), 0.0),
+    })
+}
+
+#[test]
+fn approximations_are_as_near_as_the_isa_promises() {
+    let forms = forms::approximate();
+    let mut seen = 0;
+    for line in include_str!("approximate.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
+        let mut columns = line.split('\t');
+        let name = columns.next().unwrap();
+        let form = forms.iter().find(|form| form.name == name).unwrap();
+        let (given, machine) = (inputs::for_kinds(&form.inputs), compute(form));
+        for sample in columns {
+            let (index, gpu) = sample.split_once(':').unwrap();
+            let (index, gpu) = (
+                index.parse::<usize>().unwrap(),
+                u64::from_str_radix(gpu, 16).unwrap(),
+            );
+            let value = |bits: u64| {
+                if form.output == Kind::F64 {
+                    f64::from_bits(bits)
+                } else {
+                    f64::from(f32::from_bits(bits as u32))
+                }
+            };
+            let Some((relative, absolute)) = promised(name, value(given[4 * index])) else {
+                continue;
+            };
+            let (gpu, machine) = (value(gpu), value(machine[index]));
+            seen += 1;
+            if gpu.is_nan() || gpu.is_infinite() || machine.is_nan() || machine.is_infinite() {
+                assert!(
+                    gpu == machine || gpu.is_nan() && machine.is_nan(),
+                    "{name} of {:x?}: {gpu}, {machine}",
+                    &given[4 * index..][..2]
+                );
+                continue;
+            }
+            // Both may be off to different sides; the last term is the distance of denormals.
+            let allowed = 2.0 * (relative * gpu.abs() + absolute) + f64::from(f32::from_bits(1));
+            assert!(
+                (gpu - machine).abs() <= allowed,
+                "{name} of {:x?}: {gpu:e}, {machine:e}",
+                &given[4 * index..][..2]
+            );
+        }
+    }
+    assert!(seen > 500, "{seen}");
 }
 
 fn directory() -> PathBuf {
@@ -132,6 +197,10 @@ fn read_results() {
         "# digests of the results of {}: written by the test `read_results`\n",
         driver.trim()
     );
+    let mut samples = format!(
+        "# samples of the results of {}: form, then index of the input and result\n",
+        driver.trim()
+    );
     let (mut wrong, forms) = (0, exact_and_approximate());
     let exact = forms::all().len();
     assert_eq!(results.len(), forms.len() * inputs::COUNT * 8);
@@ -164,6 +233,11 @@ fn read_results() {
                 far(&order[0]).log2()
             );
             order.iter().take(2).for_each(|&i| show(i));
+            write!(samples, "{}", form.name).unwrap();
+            (0..inputs::COUNT)
+                .step_by(23)
+                .for_each(|i| write!(samples, "\t{i}:{:x}", gpu[i]).unwrap());
+            samples.push('\n');
             continue;
         }
         writeln!(table, "{}\t{:016x}", form.name, inputs::digest(&gpu)).unwrap();
@@ -181,6 +255,11 @@ fn read_results() {
             differing.iter().take(3).for_each(|&i| show(i));
         }
     }
+    std::fs::write(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/approximate.tsv"),
+        samples,
+    )
+    .unwrap();
     std::fs::write(
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/results.tsv"),
         table,
