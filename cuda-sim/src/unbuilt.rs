@@ -42,18 +42,22 @@ fn called(number: usize) -> CUresult {
     planned.map_or(code::NOT_SUPPORTED, |fault| fault.result)
 }
 
-/// The address of a stub for `symbol` in `slot`; nothing when all are taken.
+/// The address of a stub for `symbol` in `slot`. When all are taken it is one that says no without keeping the name.
 pub(crate) fn stub_for(slot: usize, symbol: &'static str) -> Option<NonNull<c_void>> {
     let mut assigned = ASSIGNED.lock();
     let wanted = Some((slot, symbol));
     let known = assigned.iter().position(|entry| *entry == wanted);
     let index = match known.or_else(|| assigned.iter().position(Option::is_none)) {
         Some(index) => index,
-        None if assigned.len() < STUBS => {
-            assigned.push(None);
-            assigned.len() - 1
+        None => {
+            // The last stub serves nobody.
+            if assigned.len() < STUBS - 1 {
+                assigned.push(None);
+                assigned.len() - 1
+            } else {
+                STUBS - 1
+            }
         }
-        None => return None,
     };
     if let Some(entry) = assigned.get_mut(index) {
         *entry = wanted;

@@ -1,6 +1,8 @@
 //! Stream capture, as far as streams, events and other threads feel it. What is captured is not kept: the graph is empty.
 
-use cuda_sys::{CUgraph, CUgraphNode, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus};
+use cuda_sys::{
+    CUgraph, CUgraphEdgeData, CUgraphNode, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus,
+};
 
 use super::prelude::*;
 use crate::state::capture::{Capture, GLOBAL, RELAXED, THREAD_LOCAL};
@@ -14,6 +16,10 @@ built! {
     cuStreamGetCaptureInfo_v2 [cuStreamGetCaptureInfo_v2_ptsz] => info_2, (
         stream: CUstream, status: Out<CUstreamCaptureStatus>, id: Out<u64>, graph: Out<CUgraph>,
         dependencies: Out<*const CUgraphNode>, count: Out<usize>
+    );
+    cuStreamGetCaptureInfo_v3 [cuStreamGetCaptureInfo_v3_ptsz] => info_3, (
+        stream: CUstream, status: Out<CUstreamCaptureStatus>, id: Out<u64>, graph: Out<CUgraph>,
+        dependencies: Out<*const CUgraphNode>, edges: Out<*const CUgraphEdgeData>, count: Out<usize>
     );
     cuThreadExchangeStreamCaptureMode => exchange_mode, (mode: Out<CUstreamCaptureMode>);
     cuGraphDestroy => destroy_graph, (graph: CUgraph);
@@ -136,6 +142,21 @@ fn info_2(
     dependencies.set(std::ptr::null());
     count.set(0);
     Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "the C function has them")]
+fn info_3(
+    call: &Call<'_>,
+    stream: CUstream,
+    status: Out<CUstreamCaptureStatus>,
+    id: Out<u64>,
+    graph: Out<CUgraph>,
+    dependencies: Out<*const CUgraphNode>,
+    edges: Out<*const CUgraphEdgeData>,
+    count: Out<usize>,
+) -> Answer {
+    edges.set(std::ptr::null());
+    info_2(call, stream, status, id, graph, dependencies, count)
 }
 
 fn exchange_mode(call: &Call<'_>, mode: Out<CUstreamCaptureMode>) -> Answer {

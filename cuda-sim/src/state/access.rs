@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use cuda_sim_machine::{Memory, MemoryFault};
 use parking_lot::Mutex;
 
-use crate::state::space::{Block, Data, Presence, Space};
+use crate::state::space::{Block, Data, Origin, Presence, Space};
 
 /// The blocks that a kernel of one context may reach.
 ///
@@ -19,8 +19,10 @@ pub(crate) struct DeviceView<'a> {
     blocks: Vec<&'a Block>,
     /// Indices of blocks that were accessed last, by part of the address: kernels stay in few blocks for long.
     recent: [AtomicUsize; 8],
-    /// Devices whose memory may be accessed.
-    devices: BTreeSet<usize>,
+    /// The device that runs the kernel.
+    device: usize,
+    /// Peers whose memory may be accessed, but for that of their pools, to which access is given apart.
+    peers: BTreeSet<usize>,
     /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
     host: Mutex<()>,
     /// Addresses of the first reads of bytes that were never written.
@@ -31,13 +33,14 @@ pub(crate) struct DeviceView<'a> {
 const KEPT: usize = 16;
 
 impl<'a> DeviceView<'a> {
-    pub(crate) fn new(space: &'a Space, devices: BTreeSet<usize>) -> Self {
+    pub(crate) fn new(space: &'a Space, device: usize, peers: BTreeSet<usize>) -> Self {
         let blocks = space.blocks().collect();
         Self {
             space,
             blocks,
             recent: [const { AtomicUsize::new(usize::MAX) }; 8],
-            devices,
+            device,
+            peers,
             host: Mutex::new(()),
             unwritten: Mutex::new(Vec::new()),
         }
@@ -46,6 +49,12 @@ impl<'a> DeviceView<'a> {
     /// The addresses at which bytes were read that nobody had written.
     pub(crate) fn into_unwritten(self) -> Vec<u64> {
         self.unwritten.into_inner()
+    }
+
+    fn may_access(&self, block: &Block) -> bool {
+        let peer =
+            || self.peers.contains(&block.device) && !matches!(block.origin, Origin::Pool(_));
+        block.is_host() || block.device == self.device || peer()
     }
 
     /// The live block that holds all of the bytes, and where in it they start.
@@ -71,7 +80,7 @@ impl<'a> DeviceView<'a> {
             .partition_point(|block| block.address <= address)
             .wrapping_sub(1);
         match self.blocks.get(index).and_then(|block| hit(block)) {
-            Some(found) if found.0.is_host() || self.devices.contains(&found.0.device) => {
+            Some(found) if self.may_access(found.0) => {
                 if let Some(recent) = recent {
                     recent.store(index, Relaxed);
                 }
@@ -80,7 +89,7 @@ impl<'a> DeviceView<'a> {
             Some(_) => Err(refused(
                 address,
                 size,
-                "memory of another device, to which no peer access is enabled",
+                "memory of another device, to which peer access is not enabled",
             )),
             None => Err(MemoryFault {
                 address,

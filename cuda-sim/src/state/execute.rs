@@ -106,7 +106,7 @@ impl State {
             },
             limits: self.options.limits,
         };
-        let view = DeviceView::new(&self.space, self.reachable_devices(context));
+        let view = DeviceView::new(&self.space, self.device_of(context), self.peers(context));
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
         let unwritten = view.into_unwritten();
         for address in unwritten {
@@ -135,18 +135,13 @@ impl State {
         }
     }
 
-    /// The devices whose memory a kernel of the context reaches: its own and those of enabled peers.
-    fn reachable_devices(&self, context: ContextRef) -> BTreeSet<usize> {
-        let mut devices = BTreeSet::from([self.device_of(context)]);
-        if let Ok(entry) = self.contexts.get(context.handle) {
-            devices.extend(
-                entry
-                    .peers
-                    .iter()
-                    .filter_map(|peer| Some(self.contexts.get(*peer).ok()?.device)),
-            );
-        }
-        devices
+    /// The devices of the contexts that were enabled as peers.
+    fn peers(&self, context: ContextRef) -> BTreeSet<usize> {
+        let Ok(entry) = self.contexts.get(context.handle) else {
+            return BTreeSet::new();
+        };
+        let device = |peer: &u64| Some(self.contexts.get(*peer).ok()?.device);
+        entry.peers.iter().filter_map(device).collect()
     }
 
     /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.
@@ -322,8 +317,8 @@ impl State {
 }
 
 /// Makes the contents unknown.
-fn forget(block: &Block) {
-    if let Data::Device(storage) = &block.data {
+fn forget(block: &mut Block) {
+    if let Data::Device(storage) = &mut block.data {
         storage.poison();
     }
 }

@@ -242,7 +242,7 @@ impl State {
                     .take()
                     .map_or(0, |allocation| allocation.size);
                 block.presence = Presence::Freed;
-                if let Data::Device(storage) = &block.data {
+                if let Data::Device(storage) = &mut block.data {
                     storage.poison();
                 }
             }

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// What freed and never written memory reads as.
 pub(crate) const POISON: u8 = 0xcd;
 
+/// How many words are cleared rather than replaced.
+const FEW_WORDS: usize = 1 << 12;
+
 /// A block of device memory.
 ///
 /// The words are atomic because a kernel's blocks may run on several threads; all accesses are relaxed, as the order between operations
@@ -40,7 +43,14 @@ impl Storage {
     }
 
     /// Forgets the contents.
-    pub(crate) fn poison(&self) {
+    pub(crate) fn poison(&mut self) {
+        // Fresh words cost nothing until they are touched.
+        if self.written.len() > FEW_WORDS
+            && let Some(fresh) = zeroed(self.written.len())
+        {
+            self.written = fresh;
+            return;
+        }
         for word in &self.written {
             word.store(0, Relaxed);
         }
