@@ -17,6 +17,7 @@
 //!
 //! The text may come from anywhere. Time and memory are linear in its length, nothing recurses on its depth, and whatever is wrong with
 //! it becomes a [`ParseError`] with line and column.
+#![forbid(unsafe_code)]
 
 mod error;
 mod function;

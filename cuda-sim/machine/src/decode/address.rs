@@ -133,7 +133,7 @@ impl<'a> Decoder<'_, 'a> {
                 "`{name}` has {bits} bits where {} are needed",
                 ty.bits()
             )),
-            (None, _) => Err(format!("the name `{name}` is not known")),
+            (None, _) => Err(self.unknown(name)),
         }
     }
 
@@ -192,10 +192,18 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
+    /// Why a name cannot be used here.
+    fn unknown(&self, name: &str) -> Why {
+        if self.names.functions.contains_key(name) {
+            return format!(
+                "the address of the function `{name}`, and indirect calls, are not implemented"
+            );
+        }
+        format!("the name `{name}` is not known")
+    }
+
     fn lookup(&mut self, name: &'a str) -> Result<Symbol, Why> {
-        let symbol = self
-            .find(name)
-            .ok_or_else(|| format!("the name `{name}` is not known"))?;
+        let symbol = self.find(name).ok_or_else(|| self.unknown(name))?;
         self.usable(symbol)
     }
 
