@@ -189,7 +189,7 @@ impl Event {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] if one of them does not measure time, was not recorded or is not done yet, or if
-    /// this one was recorded before the other.
+    /// this one was recorded before the other; [`ErrorKind::Mismatch`] if they belong to different drivers.
     #[doc(alias = "cuEventElapsedTime")]
     pub fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         let invalid = |reason: &'static str| {
@@ -197,6 +197,11 @@ impl Event {
         };
         if !self.flags.measures_time() || !start.flags.measures_time() {
             return invalid("both must be made with EventFlags::TIMING");
+        }
+        if !self.core().driver().is_same(start.core().driver()) {
+            let reason = "the events belong to different drivers";
+            return Err(Error::new(ErrorKind::Mismatch, reason)
+                .doing("measure the time between two events"));
         }
         if !self.is_complete()? || !start.is_complete()? {
             return invalid("one of them is not done yet; synchronize it first");

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use argument::{KernelArgument, Null};
 pub use arguments::KernelArguments;
 pub use config::{Dim3, LaunchConfig};
-pub use dynamic::DynamicArgument;
+pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
 pub use raw::RawParts;
 pub(crate) use shape::Shape;
 
@@ -26,6 +26,7 @@ use crate::call;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::function::{Function, FunctionCore};
 use crate::order::{Access, Operation, Queue, Sound};
+use crate::process;
 use crate::stream::{AnyStream, StreamCore};
 
 impl Function {
@@ -93,11 +94,13 @@ impl Function {
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
             // the arguments borrow is marked below.
             let result = unsafe { enqueue(function, stream, &config, pointers) };
-            arguments.mark_home();
-            return match result {
+            let result = match result {
                 Ok(()) => Ok(()),
+                // It may be enqueued only now, and the mark comes after that.
                 Err(error) => after_failure(function, stream, &config, pointers, error),
             };
+            arguments.mark_home();
+            return result;
         }
         let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
         arguments.uses(&mut uses);
@@ -170,6 +173,7 @@ fn launch_tracked(
     pointers: &mut [*mut c_void],
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
+    process::permit()?;
     let mut accesses: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
     require_parts(stream, &accesses).doing(|| format!("launch `{}`", function.name()))?;
     Operation::run::<Sound, _>(stream, &mut accesses, || {

@@ -108,7 +108,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
 pub use function::{Function, FunctionAttributes, Parameter, SharedCarveout};
 pub use launch::{
-    Dim3, DynamicArgument, KernelArgument, KernelArguments, LaunchConfig, Null, RawParts,
+    Dim3, DeviceMemory, DeviceMemoryMut, DynamicArgument, KernelArgument, KernelArguments, LaunchConfig, Null, RawParts,
 };
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,

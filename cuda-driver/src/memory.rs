@@ -19,6 +19,7 @@ pub(crate) mod staging;
 mod transfer;
 
 pub use allocation::DeviceAllocation;
+pub(crate) use block::Block;
 pub use foreign::Lender;
 pub use pinned::PinnedBuffer;
 pub use pinned_slice::{PinnedSlice, PinnedSliceMut};

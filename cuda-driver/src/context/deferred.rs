@@ -29,7 +29,9 @@ impl Deferred {
 
 /// Drops the owner of external memory; a panic in its destructor is reported and goes no further.
 pub(crate) fn drop_owner(owner: Box<dyn Any + Send>) {
-    if catch_unwind(AssertUnwindSafe(|| drop(owner))).is_err() {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(owner))) {
+        // Its own destructor might panic too.
+        std::mem::forget(panic);
         log::error!("the owner of external memory panicked when it was dropped");
     }
 }

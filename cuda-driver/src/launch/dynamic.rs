@@ -4,11 +4,14 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::argument::KernelArgument;
-use super::argument::sealed::{MemoryUse, Sealed};
+use bytemuck::NoUninit;
+use cuda_sys::CUdeviceptr;
+
+use super::argument::sealed::Sealed;
 use super::{FunctionCore, launch_tracked};
 use crate::error::Result;
 use crate::function::Function;
+use crate::memory::{Block, DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::{Access, Queue};
 use crate::stream::{AnyStream, StreamCore};
 use crate::{LaunchConfig, launch};
@@ -21,13 +24,67 @@ pub struct DynamicArgument<'a> {
     value: PhantomData<&'a ()>,
 }
 
+/// Device memory, whole or a range.
+pub trait DeviceMemory: sealed::Sealed {}
+
+/// Device memory that can be written through `&mut`.
+pub trait DeviceMemoryMut: DeviceMemory {}
+
+mod sealed {
+    use super::{Block, CUdeviceptr};
+
+    pub trait Sealed {
+        /// Where the address is kept, the size in bytes, and the block.
+        #[doc(hidden)]
+        fn memory_parts(&self) -> (&CUdeviceptr, usize, &Block);
+    }
+}
+
+macro_rules! memory {
+    ($($type:ty $(: $write:ident)?;)*) => {$(
+        impl<T> sealed::Sealed for $type {
+            fn memory_parts(&self) -> (&CUdeviceptr, usize, &Block) {
+                (self.address(), self.size_in_bytes(), self.block())
+            }
+        }
+
+        impl<T> DeviceMemory for $type {}
+        $(impl<T> $write for $type {})?
+    )*};
+}
+
+memory! {
+    DeviceAllocation<T>: DeviceMemoryMut;
+    DeviceSlice<'_, T>;
+    DeviceSliceMut<'_, T>: DeviceMemoryMut;
+}
+
 impl<'a> DynamicArgument<'a> {
-    /// Any argument of a launch, borrowed: `&(&memory)`, `&(&mut memory)`, `&number`.
-    pub fn new<A: KernelArgument>(argument: &'a A) -> Self {
+    /// A number or a struct.
+    pub fn value<V: NoUninit>(value: &'a V) -> Self {
         Self {
-            pointer: argument.pointer(),
-            size: <A as Sealed>::SIZE,
-            memory: argument.memory_use().map(|MemoryUse(access)| access),
+            pointer: value.pointer(),
+            size: <V as Sealed>::SIZE,
+            memory: None,
+            value: PhantomData,
+        }
+    }
+
+    /// Memory that the kernel reads.
+    pub fn read<M: DeviceMemory>(memory: &'a M) -> Self {
+        Self::memory(memory.memory_parts(), false)
+    }
+
+    /// Memory that the kernel writes.
+    pub fn write<M: DeviceMemoryMut>(memory: &'a mut M) -> Self {
+        Self::memory(memory.memory_parts(), true)
+    }
+
+    fn memory((address, bytes, block): (&'a CUdeviceptr, usize, &'a Block), write: bool) -> Self {
+        Self {
+            pointer: std::ptr::from_ref(address).cast_mut().cast(),
+            size: size_of::<CUdeviceptr>(),
+            memory: (bytes != 0).then(|| block.access(*address, bytes as u64, write)),
             value: PhantomData,
         }
     }
@@ -63,15 +120,13 @@ impl Function {
         if stream.is_plain() && uses.iter().flatten().all(home) {
             // SAFETY: the caller vouches for the kernel; what the arguments borrow is marked below.
             let result = unsafe { launch::enqueue(function, stream, &config, &mut pointers) };
+            let result = result.or_else(|error| {
+                launch::after_failure(function, stream, &config, &mut pointers, error)
+            });
             for access in uses.iter().flatten() {
                 access.order.mark_home(access.write);
             }
-            return match result {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    launch::after_failure(function, stream, &config, &mut pointers, error)
-                }
-            };
+            return result;
         }
         launch_tracked(function, stream, &config, &mut pointers, &mut uses)
     }

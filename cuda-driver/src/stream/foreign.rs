@@ -4,7 +4,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cuda_sys::CUstream;
+use cuda_sys::{CU_STREAM_LEGACY, CUstream};
 
 use super::Stream;
 use super::any::{AnyStream, sealed};
@@ -40,10 +40,12 @@ impl AnyStream for PerThreadStream {}
 
 /// A stream of somebody else's, for as long as a closure runs; see [`Context::with_borrowed_stream`].
 ///
-/// It runs operations, but memory cannot be at home on it.
+/// It runs operations, but memory cannot be at home on it. It stays on the thread that borrowed it, for its handle may be
+/// that of the thread's default stream.
 #[derive(Debug)]
 pub struct BorrowedStream {
     core: StreamCore,
+    thread: PhantomData<*const ()>,
 }
 
 impl sealed::Sealed for BorrowedStream {
@@ -67,7 +69,8 @@ impl Context {
         body: impl FnOnce(&BorrowedStream) -> R,
     ) -> R {
         let stream = BorrowedStream {
-            core: StreamCore::new(self.core(), raw, Kind::Borrowed),
+            core: StreamCore::new(self.core(), named(raw), Kind::Borrowed),
+            thread: PhantomData,
         };
         body(&stream)
     }
@@ -75,12 +78,13 @@ impl Context {
     /// A stream that somebody else made, kept alive by `owner`, which is dropped with the last use of the stream.
     ///
     /// # Safety
-    /// `raw` is a stream of this context, and stays alive until `owner` is dropped.
+    /// * `raw` is a stream of this context, and stays alive until `owner` is dropped.
+    /// * It is not 2, the default stream of each thread; [`Context::per_thread_stream`] gives that.
     pub unsafe fn keep_stream(&self, raw: CUstream, owner: impl Any + Send) -> Stream {
         let owner: Box<dyn Any + Send> = Box::new(owner);
         Stream::from_core(Arc::new(StreamCore::with_owner(
             self.core(),
-            raw,
+            named(raw),
             Kind::Kept,
             Some(owner),
         )))
@@ -89,8 +93,13 @@ impl Context {
     /// A stream that somebody else made, and which is ours from now on.
     ///
     /// # Safety
-    /// `raw` is a stream of this context, and nobody else uses or destroys it any more.
+    /// `raw` is a stream of this context that was created by somebody, and nobody else uses or destroys it any more.
     pub unsafe fn adopt_stream(&self, raw: CUstream) -> Stream {
         Stream::from_core(Arc::new(StreamCore::new(self.core(), raw, Kind::Owned)))
     }
+}
+
+/// The legacy default stream by its own handle, for null means it too.
+fn named(raw: CUstream) -> CUstream {
+    if raw.is_null() { CU_STREAM_LEGACY } else { raw }
 }

@@ -40,8 +40,10 @@ unsafe extern "system" fn run(data: *mut c_void) {
     let body = task.lock().unwrap_or_else(PoisonError::into_inner).take();
     process::host_function(|| {
         if let Some(body) = body
-            && catch_unwind(AssertUnwindSafe(body)).is_err()
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(body))
         {
+            // Its own destructor might panic too.
+            std::mem::forget(panic);
             log::error!("a host function panicked");
         }
     });
