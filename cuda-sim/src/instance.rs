@@ -18,6 +18,8 @@ use crate::trace::TraceEntry;
 pub(crate) struct Instance {
     /// Never reused within a process, unlike the slot.
     pub(crate) id: u64,
+    /// The process that made it.
+    pub(crate) process: u32,
     pub(crate) state: Mutex<State>,
     /// Signalled when a host function returned.
     pub(crate) progress: Condvar,
@@ -38,6 +40,7 @@ impl Instance {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
             id: NEXT.fetch_add(1, Relaxed),
+            process: std::process::id(),
             state: Mutex::new(state),
             progress: Condvar::new(),
             faults: Mutex::new(Faults::default()),
