@@ -141,7 +141,7 @@ fn a_closure_that_was_not_enqueued_is_dropped_and_never_runs() {
     let stream = bench.stream();
     let (sender, receiver) = channel::<()>();
     bench.simulator().fail("cuLaunchHostFunc", 1, CUresult::CUDA_ERROR_INVALID_VALUE);
-    let error = stream.host_function(move || drop(sender.send(()))).expect_err("it fails");
+    let error = stream.host_function(move || sender.send(()).expect("it never runs")).expect_err("it fails");
     assert_eq!(error.subject(), "enqueue a host function");
     assert!(receiver.recv_timeout(PATIENCE).is_err(), "the sender is dropped, unused");
 }
@@ -153,7 +153,7 @@ fn an_error_of_the_enqueue_does_not_prove_that_it_was_not_queued() -> Test {
     let (sender, receiver) = channel();
     let code = CUresult::CUDA_ERROR_UNKNOWN;
     bench.simulator().fail_after_executing("cuLaunchHostFunc", 1, code);
-    let error = stream.host_function(move || drop(sender.send(7))).expect_err("it says so");
+    let error = stream.host_function(move || sender.send(7).expect("the test waits")).expect_err("it says so");
     assert_eq!(error.status(), Some(code));
     stream.synchronize()?;
     assert_eq!(receiver.recv_timeout(PATIENCE)?, 7);

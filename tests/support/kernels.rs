@@ -26,10 +26,6 @@ impl VectorAdd {
         Self(load(context, VECTOR_ADD, "vector_add"))
     }
 
-    pub(crate) fn function(&self) -> &Function {
-        &self.0
-    }
-
     pub(crate) fn run<S: AnyStream>(
         &self,
         stream: &S,
@@ -55,10 +51,6 @@ pub(crate) struct SlowAdd {
 impl SlowAdd {
     pub(crate) fn load(context: &Context, steps: u32) -> Self {
         Self { function: load(context, SPIN, "delay_then_add"), steps }
-    }
-
-    pub(crate) fn function(&self) -> &Function {
-        &self.function
     }
 
     pub(crate) fn run<S: AnyStream>(

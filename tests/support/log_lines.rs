@@ -35,8 +35,3 @@ pub(crate) fn contain(text: &str) -> bool {
     let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
     lines.iter().any(|line| line.contains(text))
 }
-
-/// How many lines were reported so far by all tests.
-pub(crate) fn count() -> usize {
-    LINES.lock().unwrap_or_else(PoisonError::into_inner).len()
-}

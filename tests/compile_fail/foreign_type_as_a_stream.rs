@@ -1,0 +1,7 @@
+use cuda_driver::AnyStream;
+
+struct Mine;
+
+impl AnyStream for Mine {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use cuda_driver::{DeviceAllocation, Function, LaunchConfig, Result, Stream};
+
+fn run(function: &Function, stream: &Stream, data: &mut DeviceAllocation<f32>) -> Result<()> {
+    unsafe { function.launch(stream, LaunchConfig::for_len(1), (&*data, &mut *data)) }
+}
+
+fn main() {}

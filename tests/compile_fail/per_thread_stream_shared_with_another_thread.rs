@@ -1,0 +1,10 @@
+use cuda_driver::{AnyStream, Context};
+
+fn share(context: &Context) {
+    let stream = context.per_thread_stream();
+    std::thread::scope(|scope| {
+        scope.spawn(|| stream.synchronize());
+    });
+}
+
+fn main() {}

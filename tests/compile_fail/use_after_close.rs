@@ -1,0 +1,9 @@
+use cuda_driver::{AnyStream, Context, Result};
+
+fn close(context: &Context) -> Result<()> {
+    let stream = context.create_stream()?;
+    stream.close()?;
+    stream.synchronize()
+}
+
+fn main() {}
