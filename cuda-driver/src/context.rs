@@ -63,6 +63,8 @@ pub(crate) fn next_stream_number() -> u64 {
 impl Context {
     /// The device's primary context, kept until the last handle is gone.
     pub(crate) fn primary(device: &Device) -> Result<Self> {
+        // Before the first lock, which another thread may have held when this process was forked.
+        process::permit()?;
         let driver = device.driver();
         let mut contexts = driver.contexts();
         let mut raw = std::ptr::null_mut();
@@ -186,10 +188,10 @@ impl Context {
     /// What the driver returns, an error of an earlier operation included.
     #[doc(alias = "cuCtxSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
-        let _current = self.push()?;
-        // SAFETY: the context is current.
-        let result = unsafe { call!(self.driver(), cuCtxSynchronize()) };
-        self.core.watch(result).doing(|| "synchronize the context")
+        self.core.synchronize()?;
+        process::drop_postponed();
+        self.core.collect_in_passing();
+        Ok(())
     }
 
     /// Free and total memory of the device, in bytes.
@@ -226,6 +228,12 @@ impl Context {
     #[doc(alias = "cuDevicePrimaryCtxRelease")]
     #[doc(alias = "cuCtxDestroy")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
+        if let Err(error) = process::permit() {
+            return Err(CloseError::new(
+                error.doing("close the context"),
+                Some(self),
+            ));
+        }
         match Arc::try_unwrap(self.core) {
             Ok(mut core) => core
                 .destroy(true)

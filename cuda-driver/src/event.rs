@@ -165,12 +165,13 @@ impl Event {
     /// What the driver returns, an error of an earlier operation included.
     #[doc(alias = "cuEventQuery")]
     pub fn is_complete(&self) -> Result<bool> {
+        let core = self.core();
         // SAFETY: the event is live as long as the object.
-        let result = unsafe { call!(self.core().driver(), cuEventQuery(self.raw)) };
+        let result = core.call(|| unsafe { call!(core.driver(), cuEventQuery(self.raw)) });
         match result {
             Ok(()) => Ok(true),
             Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
-            Err(error) => self.core().watch(Err(error.doing("query an event"))),
+            Err(error) => Err(error.doing("query an event")),
         }
     }
 
@@ -180,9 +181,10 @@ impl Event {
     /// What the driver returns, an error of an earlier operation included.
     #[doc(alias = "cuEventSynchronize")]
     pub fn synchronize(&self) -> Result<()> {
+        let core = self.core();
         // SAFETY: the event is live as long as the object.
-        let result = unsafe { call!(self.core().driver(), cuEventSynchronize(self.raw)) };
-        self.core().watch(result).doing(|| "wait for an event")
+        core.call(|| unsafe { call!(core.driver(), cuEventSynchronize(self.raw)) })
+            .doing(|| "wait for an event")
     }
 
     /// The time between an earlier event and this one, with a resolution of about half a microsecond.
@@ -207,20 +209,19 @@ impl Event {
             return invalid("one of them is not done yet; synchronize it first");
         }
         let mut milliseconds = 0.0_f32;
-        let driver = self.core().driver();
-        let out = &raw mut milliseconds;
-        // SAFETY: both events are live as long as their objects, and the pointer is to a live number.
-        let result = unsafe { call!(driver, cuEventElapsedTime(out, start.raw, self.raw)) };
+        let core = self.core();
+        let result = core.call(|| {
+            let out = &raw mut milliseconds;
+            // SAFETY: both events are live as long as their objects, and the pointer is to a live number.
+            unsafe { call!(core.driver(), cuEventElapsedTime(out, start.raw, self.raw)) }
+        });
         match result {
             Err(error) if error.is_status(CUresult::CUDA_ERROR_INVALID_HANDLE) => {
                 return Err(error
                     .because("one of them was never recorded")
                     .doing("measure the time between two events"));
             }
-            other => self
-                .core()
-                .watch(other)
-                .doing(|| "measure the time between two events")?,
+            other => other.doing(|| "measure the time between two events")?,
         }
         Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).or_else(|_| {
             invalid("the event that should be the later one was recorded before the other")
@@ -233,6 +234,9 @@ impl Event {
     /// What the driver returns.
     #[doc(alias = "cuEventDestroy")]
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
+        if let Err(error) = process::permit() {
+            return Err(CloseError::new(error.doing("destroy an event"), Some(self)));
+        }
         self.destroy().map_err(|error| CloseError::new(error, None))
     }
 
@@ -245,9 +249,10 @@ impl Event {
         if raw.is_null() || !self.core().may_release() {
             return Ok(());
         }
+        let core = self.core();
         // SAFETY: the event is ours and live, and nothing uses the handle after this.
-        let result = unsafe { call!(self.core().driver(), cuEventDestroy_v2(raw)) };
-        self.core().watch(result).doing(|| "destroy an event")
+        core.call(|| unsafe { call!(core.driver(), cuEventDestroy_v2(raw)) })
+            .doing(|| "destroy an event")
     }
 }
 

@@ -97,9 +97,11 @@ fn read_parameters(
     loop {
         let (mut offset, mut size) = (0, 0);
         let index = parameters.len();
-        let (offset_out, size_out) = (&raw mut offset, &raw mut size);
-        // SAFETY: the function is live, and the pointers are to live integers.
-        let result = unsafe { call!(driver, cuFuncGetParamInfo(raw, index, offset_out, size_out)) };
+        let result = module.context().call(|| {
+            let (offset, size) = (&raw mut offset, &raw mut size);
+            // SAFETY: the function is live, and the pointers are to live integers.
+            unsafe { call!(driver, cuFuncGetParamInfo(raw, index, offset, size)) }
+        });
         match result {
             Ok(()) => parameters.push(Parameter { offset, size }),
             // Beyond the last parameter.
@@ -182,14 +184,14 @@ impl FunctionCore {
     pub(crate) fn raw_attribute(&self, attribute: CUfunction_attribute) -> Result<i32> {
         let mut value = 0;
         let driver = self.context.driver();
-        // SAFETY: the function is live, and the pointer is to a live integer.
-        unsafe {
-            call!(
-                driver,
-                cuFuncGetAttribute(&raw mut value, attribute, self.raw)
-            )
-        }
-        .doing(|| format!("read {attribute:?} of `{}`", self.name))?;
+        let read = || {
+            let out = &raw mut value;
+            // SAFETY: the function is live, and the pointer is to a live integer.
+            unsafe { call!(driver, cuFuncGetAttribute(out, attribute, self.raw)) }
+        };
+        self.context
+            .call(read)
+            .doing(|| format!("read {attribute:?} of `{}`", self.name))?;
         Ok(value)
     }
 

@@ -65,8 +65,9 @@
 //! * **Host memory.** Slices are never in use by the device after a call returns; page-locked memory gives slices only
 //!   after the copies in flight are done.
 //! * **Lifetimes.** Every object keeps alive what it depends on. Any object can be used and dropped on any thread.
-//! * **The surroundings.** The caller's current context is never changed. Other libraries' stream captures are neither
-//!   broken nor entered. Host functions and forked children are refused before they reach the driver.
+//! * **The surroundings.** The caller's current context is never changed. A stream that somebody else captures is refused,
+//!   and what this crate does by itself (drops, waits, its own buffers) does not end captures of other threads. Host
+//!   functions and forked children are refused before they reach the driver.
 //! * **Failure.** An error never releases memory that may still be in use. After a kernel fault the context says so
 //!   ([`Context::is_poisoned`]).
 //!
@@ -108,7 +109,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
 pub use function::{Function, FunctionAttributes, Parameter, SharedCarveout};
 pub use launch::{
-    Dim3, DeviceMemory, DeviceMemoryMut, DynamicArgument, KernelArgument, KernelArguments, LaunchConfig, Null, RawParts,
+    DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument, KernelArgument, KernelArguments,
+    LaunchConfig, Null, RawParts,
 };
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,

@@ -187,6 +187,12 @@ impl Module {
     /// [`CloseError`] with the handle if other handles or functions still use the module; what the driver returns.
     #[doc(alias = "cuModuleUnload")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
+        if let Err(error) = crate::process::permit() {
+            return Err(CloseError::new(
+                error.doing("unload the module"),
+                Some(self),
+            ));
+        }
         let mut core = self.into_sole_owner("unload the module")?;
         let context = Arc::clone(&core.context);
         // Unloading would end a capture that another thread has begun, unless this thread does not mind.

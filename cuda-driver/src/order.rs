@@ -40,6 +40,8 @@ pub(crate) trait Queue {
     fn wait(&self, event: &Self::Event) -> Result<(), Self::Error>;
     /// Makes the host wait until everything enqueued on this stream is done.
     fn finish(&self) -> Result<(), Self::Error>;
+    /// What an operation on memory returns of which an earlier operation cannot be awaited.
+    fn lost() -> Self::Error;
     /// Whether an error of an enqueue proves that nothing was enqueued.
     fn is_refusal(error: &Self::Error) -> bool;
 }
@@ -177,8 +179,13 @@ impl<Q: Queue> Order<Q> {
 
     /// Covers the work at home that only the mark tells of by an event, and enters that as a write of the whole block.
     ///
-    /// The mark is cleared before the event is recorded: whoever enqueues between the two marks again.
-    fn cover_home<R: Rules>(&self, entries: &mut Entries<Q::Event>) -> Result<(), Q::Error> {
+    /// Events that nobody needs any more go to `removed`, which is dropped when nothing is locked: the last one can end a
+    /// context. The mark is cleared before the event is recorded: whoever enqueues between the two marks again.
+    fn cover_home<R: Rules>(
+        &self,
+        entries: &mut Entries<Q::Event>,
+        removed: &mut Vec<Q::Event>,
+    ) -> Result<(), Q::Error> {
         let Some(home) = self.home() else {
             return Ok(());
         };
@@ -198,7 +205,7 @@ impl<Q: Queue> Order<Q> {
             R::preempt();
             self.mark.swap(0, Ordering::AcqRel);
         }
-        entries.replace_stream(home.number(), event);
+        entries.replace_stream(home.number(), event, removed);
         Ok(())
     }
 
@@ -210,15 +217,22 @@ impl<Q: Queue> Order<Q> {
         if self.is_at_home(stream.number()) {
             return Ok(());
         }
+        self.gather_tracked(stream)
+    }
+
+    #[cold]
+    fn gather_tracked(&self, stream: &Q) -> Result<(), Q::Error> {
+        self.require_found()?;
+        let mut removed = Vec::new();
         let mut entries = self.lock();
         if self
             .home()
             .is_some_and(|home| home.number() != stream.number())
         {
-            self.cover_home::<Sound>(&mut entries)?;
+            self.cover_home::<Sound>(&mut entries, &mut removed)?;
         }
         entries.wait_for_all(stream)?;
-        entries.clear();
+        entries.clear(&mut removed);
         Ok(())
     }
 
@@ -227,10 +241,12 @@ impl<Q: Queue> Order<Q> {
     /// The block stays on the home path: until the host has waited and [`Order::forget`] was told so, a crossing finds
     /// the event among the entries, and home needs none.
     pub(crate) fn pending<R: Rules>(&self, writes_only: bool) -> Result<Vec<Q::Event>, Q::Error> {
+        self.require_found()?;
+        let mut removed = Vec::new();
         let wanted = if writes_only { WRITTEN } else { READ | WRITTEN };
         let mut entries = R::lock(&self.entries);
         if self.mark.load(Ordering::Acquire) & wanted != 0 {
-            self.cover_home::<R>(&mut entries)?;
+            self.cover_home::<R>(&mut entries, &mut removed)?;
         }
         Ok(entries.events(writes_only))
     }
@@ -240,6 +256,20 @@ impl<Q: Queue> Order<Q> {
         self.lost.store(true, Ordering::Release);
     }
 
+    /// Notes that nothing runs on the block any more.
+    pub(crate) fn find(&self) {
+        self.lost.store(false, Ordering::Release);
+    }
+
+    /// Refuses memory of which an operation cannot be awaited.
+    fn require_found(&self) -> Result<(), Q::Error> {
+        if self.is_lost() {
+            Err(Q::lost())
+        } else {
+            Ok(())
+        }
+    }
+
     /// Whether the memory must not be freed, because something may use it for ever.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
@@ -247,7 +277,8 @@ impl<Q: Queue> Order<Q> {
 
     /// Forgets the entries of events that are known to be complete.
     pub(crate) fn forget<R: Rules>(&self, is_complete: impl Fn(&Q::Event) -> bool) {
-        R::lock(&self.entries).retain(|event| !is_complete(event));
+        let mut removed = Vec::new();
+        R::lock(&self.entries).retain(|event| !is_complete(event), &mut removed);
     }
 
     /// Enters an event that covers everything that happened to the block before it came to us.

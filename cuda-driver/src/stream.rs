@@ -28,6 +28,7 @@ use crate::close::CloseError;
 use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::process;
 
 /// A stream that is ours, or kept alive by us, so that memory can be at home on it; cheap to clone.
 ///
@@ -72,6 +73,9 @@ impl Stream {
     /// [`ErrorKind::StillShared`] with the handle while other handles or memory at home there exist.
     #[doc(alias = "cuStreamDestroy")]
     pub fn close(self) -> std::result::Result<(), CloseError<Self>> {
+        if let Err(error) = process::permit() {
+            return Err(CloseError::new(error.doing("close the stream"), Some(self)));
+        }
         match Arc::try_unwrap(self.core) {
             Ok(mut core) => core.destroy().map_err(|error| CloseError::new(error, None)),
             Err(core) => Err(CloseError::new(

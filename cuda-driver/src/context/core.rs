@@ -1,6 +1,6 @@
 //! What all handles of one context share, and its end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cuda_sys::{CUcontext, CUresult};
@@ -37,6 +37,8 @@ pub(crate) struct ContextCore {
     pub(super) events: events::EventPool,
     staging: StagingPool,
     pub(super) deferred: Mutex<Vec<Deferred>>,
+    /// How many deferred owners were not dropped yet.
+    pub(super) deferred_count: AtomicUsize,
     stream_ordered_allocator: OnceLock<bool>,
 }
 
@@ -58,6 +60,7 @@ impl ContextCore {
             events: events::EventPool::new(),
             staging: StagingPool::new(),
             deferred: Mutex::new(Vec::new()),
+            deferred_count: AtomicUsize::new(0),
             stream_ordered_allocator: OnceLock::new(),
         }
     }
@@ -99,6 +102,20 @@ impl ContextCore {
         CurrentContext::push_raw(&self.driver, self.raw)
     }
 
+    /// Makes a call that carries a handle of this context: older drivers want the context to be current for it.
+    #[inline]
+    pub(crate) fn call(&self, mut call: impl FnMut() -> Result<()>) -> Result<()> {
+        match call() {
+            Ok(()) => Ok(()),
+            Err(error) if error.is_status(CUresult::CUDA_ERROR_INVALID_CONTEXT) => {
+                // Such a refusal proves that nothing was done.
+                let _current = self.push()?;
+                self.watch(call())
+            }
+            Err(error) => self.watch(Err(error)),
+        }
+    }
+
     /// Notes when a result is an error that destroys the context.
     #[inline]
     pub(crate) fn watch<T>(&self, result: Result<T>) -> Result<T> {
@@ -114,6 +131,14 @@ impl ContextCore {
         if error.is_sticky() || destroyed {
             self.poisoned.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Makes the host wait until nothing runs in the context.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        let _current = self.push()?;
+        // SAFETY: the context is current.
+        let result = unsafe { call!(self.driver, cuCtxSynchronize()) };
+        self.watch(result).doing(|| "synchronize the context")
     }
 
     /// Whether a drop may still call the driver.
@@ -205,6 +230,7 @@ impl ContextCore {
         std::mem::swap(&mut remains.events, &mut self.events);
         std::mem::swap(&mut remains.staging, &mut self.staging);
         std::mem::swap(&mut remains.deferred, &mut self.deferred);
+        std::mem::swap(&mut remains.deferred_count, &mut self.deferred_count);
         remains
     }
 }

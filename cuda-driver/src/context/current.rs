@@ -10,6 +10,9 @@ use crate::error::{Doing, Result};
 
 /// A context that is current on this thread as long as the guard lives.
 ///
+/// Guards end in the reverse of the order in which they began, as they do when they are not moved about; a guard that is
+/// dropped before a later one pops the later one's context.
+///
 /// # Invariants
 /// The context was pushed on this thread by the guard's maker and was not popped yet.
 #[must_use = "the context is popped when the guard is dropped"]

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use super::ContextCore;
@@ -24,6 +25,7 @@ impl Deferred {
     fn finish(self, context: &ContextCore) {
         context.put_event(self.event);
         drop_owner(self.owner);
+        context.deferred_count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -43,18 +45,26 @@ impl ContextCore {
 
     /// Keeps the owner until its event is done.
     pub(crate) fn defer(&self, deferred: Deferred) {
+        self.deferred_count.fetch_add(1, Ordering::Relaxed);
         self.deferred().push(deferred);
     }
 
+    /// Drops every deferred owner whose work is done, if there are any; what ordinary calls do in passing.
+    #[inline]
+    pub(crate) fn collect_in_passing(&self) {
+        if self.deferred_count.load(Ordering::Relaxed) != 0 {
+            self.collect();
+        }
+    }
+
     /// Drops every deferred owner whose work is done; returns how many are left.
+    #[cold]
     pub(crate) fn collect(&self) -> usize {
-        if process::in_host_function() || !self.may_release() {
-            return self.deferred().len();
+        // A forked child must not wait for a lock, and a host function must not ask the driver.
+        if process::permit().is_err() || self.is_poisoned() {
+            return self.deferred_count.load(Ordering::Relaxed);
         }
         let mut waiting = std::mem::take(&mut *self.deferred());
-        if waiting.is_empty() {
-            return 0;
-        }
         let mut done = Vec::new();
         crate::stream::relaxed(&self.driver, || {
             let mut index = 0;
@@ -66,14 +76,11 @@ impl ContextCore {
                 }
             }
         });
-        let mut deferred = self.deferred();
-        deferred.append(&mut waiting);
-        let left = deferred.len();
-        drop(deferred);
+        self.deferred().append(&mut waiting);
         for item in done {
             item.finish(self);
         }
-        left
+        self.deferred_count.load(Ordering::Relaxed)
     }
 
     /// Waits for every deferred owner and drops it; leaks those whose work can never be proved done.

@@ -9,6 +9,7 @@ use super::ContextCore;
 use crate::call;
 use crate::error::{Doing, Result};
 use crate::process;
+use crate::stream::relaxed;
 
 /// A live event without timing of some context's pool.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,17 +28,22 @@ impl RawEvent {
     }
 
     fn synchronize(&self, context: &ContextCore) -> Result<()> {
-        // SAFETY: the event is live.
-        let result = unsafe { call!(context.driver(), cuEventSynchronize(self.0)) };
-        context.watch(result).doing(|| "wait for an event")
+        // It may happen behind the user's back, and must not end a capture of somebody else's.
+        let wait = || {
+            // SAFETY: the event is live.
+            context.call(|| unsafe { call!(context.driver(), cuEventSynchronize(self.0)) })
+        };
+        relaxed(context.driver(), wait).doing(|| "wait for an event")
     }
 
     fn is_complete(&self, context: &ContextCore) -> Result<bool> {
-        // SAFETY: the event is live.
-        let result = unsafe { call!(context.driver(), cuEventQuery(self.0)) };
-        match result {
+        let query = || {
+            // SAFETY: the event is live.
+            context.call(|| unsafe { call!(context.driver(), cuEventQuery(self.0)) })
+        };
+        match relaxed(context.driver(), query) {
             Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
-            other => context.watch(other).map(|()| true),
+            other => other.map(|()| true),
         }
     }
 }
@@ -114,7 +120,8 @@ impl ContextCore {
     pub(super) fn destroy_event(&self, event: RawEvent) {
         let RawEvent(raw) = event;
         // SAFETY: the event is live and nobody else refers to it.
-        if let Err(error) = unsafe { call!(self.driver(), cuEventDestroy_v2(raw)) } {
+        let destroy = || unsafe { call!(self.driver(), cuEventDestroy_v2(raw)) };
+        if let Err(error) = self.call(destroy) {
             log::error!("cannot destroy an event: {error}");
         }
     }

@@ -9,6 +9,7 @@ use super::require_parts;
 use crate::error::{Doing, Result};
 use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::{Access, Operation};
+use crate::process;
 use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
 
 /// Memory that is handed to another library: a tuple of `&memory` for what it reads and `&mut memory` for what it writes.
@@ -147,6 +148,7 @@ fn with_raw<P: RawParts, R>(
     body: impl FnOnce(CUstream, P::Raw) -> R,
 ) -> Result<R> {
     let doing = || "hand memory to another library";
+    process::permit().doing(doing)?;
     let mut accesses = parts.accesses();
     require_parts(stream, &accesses).doing(doing)?;
     let event = Operation::open(stream, &mut accesses).doing(doing)?;

@@ -52,6 +52,7 @@ impl Stream {
     #[doc(alias = "mem_alloc")]
     pub fn uninitialized<T>(&self, len: usize) -> Result<DeviceAllocation<MaybeUninit<T>>> {
         process::drop_postponed();
+        self.core().context().collect_in_passing();
         let doing = || format!("allocate {len} elements of {} bytes", size_of::<T>());
         let size = size_in_bytes::<T>(len).doing(doing)?;
         let (address, owner) = self.allocate(size).doing(doing)?;

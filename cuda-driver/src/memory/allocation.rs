@@ -16,6 +16,7 @@ use crate::close::CloseError;
 use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::order::Order;
+use crate::process;
 use crate::stream::{Stream, StreamCore};
 
 /// Device memory for `len` elements of `T`, freed when it is dropped.
@@ -183,6 +184,12 @@ impl<T> DeviceAllocation<T> {
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
         if self.owner.sole().is_none() {
             let error = Error::new(ErrorKind::StillShared, "another part of it has an owner");
+            return Err(CloseError::new(
+                error.doing("free device memory"),
+                Some(self),
+            ));
+        }
+        if let Err(error) = process::permit() {
             return Err(CloseError::new(
                 error.doing("free device memory"),
                 Some(self),

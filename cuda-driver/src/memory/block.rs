@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_sys::CUdeviceptr;
 
+use super::pinned::wait_on_host;
 use crate::call;
 use crate::context::{ContextCore, Deferred, drop_owner};
 use crate::error::Result;
-use crate::order::{Access, Order, Queue, Range, Sound};
+use crate::order::{Access, Order, Queue, Range};
 use crate::process;
 use crate::stream::StreamCore;
 
@@ -133,9 +134,7 @@ impl Block {
     }
 
     fn free_synchronously(&self) -> Result<()> {
-        for event in self.order.pending::<Sound>(false)? {
-            event.synchronize()?;
-        }
+        wait_on_host(&self.order, false)?;
         let _current = self.context().push()?;
         // SAFETY: the address was allocated by `cuMemAlloc`, its last use is done, and nothing refers to it any more.
         unsafe { call!(self.context().driver(), cuMemFree_v2(self.address)) }

@@ -13,6 +13,7 @@ use super::transfer;
 use crate::call;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::order::{Access, Operation, Sound};
+use crate::process;
 use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
 
 /// The operations on memory, for each kind of stream.
@@ -203,6 +204,8 @@ pub(super) fn enqueue<const N: usize>(
     mut accesses: [Access<'_, StreamCore>; N],
     call: impl FnMut() -> Result<()>,
 ) -> Result<()> {
+    // Before the first lock, which the thread that it waits for may hold.
+    process::permit()?;
     Operation::run::<Sound, _>(stream, &mut accesses, || stream.enqueue(call))
 }
 

@@ -11,13 +11,15 @@ use cuda_sys::{CUdeviceptr, CUmemorytype, CUpointer_attribute};
 
 use super::allocation::DeviceAllocation;
 use super::block::{Block, Release};
+use super::copy::require_part;
 use super::element::{offset, size_in_bytes};
 use super::owner::Owner;
+use super::pinned::wait_on_host;
 use super::slice::DeviceSliceMut;
 use crate::call;
-use crate::context::{Context, ContextCore, PooledEvent};
+use crate::context::{Context, ContextCore};
 use crate::error::{Doing, Error, ErrorKind, Result};
-use crate::order::{Queue, Sound};
+use crate::order::Queue;
 use crate::stream::{AnyStream, Stream, StreamCore};
 
 /// The stream in whose order the lender of memory works on it.
@@ -79,6 +81,7 @@ impl Loan<'_> {
     /// Orders our work behind the lender's.
     fn begin(&self) -> Result<()> {
         if let Some(stream) = self.lender {
+            require_part(stream, self.block.context().driver())?;
             let event = stream.reserve()?;
             stream.record(&event)?;
             self.block.order().enter_arrival(stream.number(), event);
@@ -90,11 +93,11 @@ impl Loan<'_> {
     fn end(&self) -> Result<()> {
         let result = match self.lender {
             Some(stream) => self.block.order().gather(stream),
-            None => wait_on_host(&self.block),
+            None => wait_on_host(self.block.order(), false),
         };
         if result.is_err() {
             // The events could not be waited for in stream order: the host waits for the device itself.
-            return wait_on_host(&self.block).and(result);
+            return wait_on_host(self.block.order(), false).and(result);
         }
         result
     }
@@ -107,17 +110,6 @@ impl Drop for Loan<'_> {
             log::error!("work on external memory cannot be ordered before its owner's: {error}");
         }
     }
-}
-
-fn wait_on_host(block: &Block) -> Result<()> {
-    let events = block.order().pending::<Sound>(false)?;
-    for event in &events {
-        event.synchronize()?;
-    }
-    block
-        .order()
-        .forget::<Sound>(|event: &PooledEvent| events.iter().any(|known| known.is_same(event)));
-    Ok(())
 }
 
 impl Stream {
@@ -145,8 +137,10 @@ impl Stream {
         let home = self.core();
         check(home.context(), address, size, align_of::<T>()).doing(doing)?;
         if let Lender::Stream(stream) = lender {
-            let event = stream.stream_core().reserve()?;
-            stream.stream_core().record(&event)?;
+            let stream = stream.stream_core();
+            require_part(stream, home.driver()).doing(doing)?;
+            let event = stream.reserve()?;
+            stream.record(&event)?;
             home.wait(&event)?;
         }
         let owner: Box<dyn Any + Send> = Box::new(owner);

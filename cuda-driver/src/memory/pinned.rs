@@ -93,23 +93,37 @@ impl PinnedMemory {
 
     /// Makes the host wait for everything that the device still does to the memory, or for all that it writes.
     pub(super) fn wait(&self, writes_only: bool) -> Result<()> {
-        let events = self.order.pending::<Sound>(writes_only)?;
-        for event in &events {
-            event.synchronize()?;
-        }
-        if !events.is_empty() {
-            let done = |event: &PooledEvent| events.iter().any(|known| known.is_same(event));
-            self.order.forget::<Sound>(done);
-        }
-        Ok(())
+        wait_on_host(&self.order, writes_only)
     }
 
     fn release(&self) -> Result<()> {
         self.wait(false)?;
-        // SAFETY: the memory was allocated by the driver, nothing is in flight on it, and nothing refers to it any more.
-        let result = unsafe { call!(self.context().driver(), cuMemFreeHost(self.start.cast())) };
-        self.context().watch(result)
+        let context = self.context();
+        context.call(|| {
+            // SAFETY: the memory was allocated by the driver, nothing is in flight on it, and nothing refers to it any
+            // more.
+            unsafe { call!(context.driver(), cuMemFreeHost(self.start.cast())) }
+        })
     }
+}
+
+/// Makes the host wait for everything that is in flight on memory, or for all that writes to it.
+pub(super) fn wait_on_host(order: &Order<StreamCore>, writes_only: bool) -> Result<()> {
+    process::permit()?;
+    if order.is_lost() {
+        // Which operation it was is not known; when nothing runs in the context any more, it is done.
+        order.domain().synchronize()?;
+        order.find();
+    }
+    let events = order.pending::<Sound>(writes_only)?;
+    for event in &events {
+        event.synchronize()?;
+    }
+    if !events.is_empty() {
+        let done = |event: &PooledEvent| events.iter().any(|known| known.is_same(event));
+        order.forget::<Sound>(done);
+    }
+    Ok(())
 }
 
 impl Drop for PinnedMemory {
@@ -124,13 +138,6 @@ impl Drop for PinnedMemory {
                 size: std::mem::replace(&mut self.size, 0),
                 order: std::mem::replace(&mut self.order, empty),
             }));
-            return;
-        }
-        if self.order.is_lost() {
-            log::error!(
-                "{} bytes of page-locked memory are leaked: an operation on them cannot be awaited",
-                self.size
-            );
             return;
         }
         self.context()
@@ -282,6 +289,12 @@ impl<T> PinnedBuffer<T> {
     pub fn close(mut self) -> std::result::Result<(), CloseError<Self>> {
         if self.memory.size == 0 {
             return Ok(());
+        }
+        if let Err(error) = process::permit() {
+            return Err(CloseError::new(
+                error.doing("free page-locked memory"),
+                Some(self),
+            ));
         }
         let driver = self.memory.context().driver().clone();
         let result = relaxed(&driver, || self.memory.release()).doing(|| "free page-locked memory");

@@ -91,7 +91,7 @@ impl StagingPool {
             None => Buffer::allocate(context, size),
             Some((buffer, None)) => Ok(buffer),
             Some((buffer, Some(event))) => {
-                let complete = relaxed(context.driver(), || context.event_is_complete(&event))?;
+                let complete = context.event_is_complete(&event)?;
                 if complete {
                     context.put_event(event);
                     return Ok(buffer);
@@ -118,12 +118,25 @@ impl StagingPool {
     }
 }
 
+/// Where to put bytes, or what stands in the way.
+pub(super) enum Reserved {
+    Place(*mut u8),
+    Busy(Busy),
+}
+
+/// A buffer from which the device still copies.
+pub(super) struct Busy {
+    buffer: Buffer,
+    event: RawEvent,
+}
+
 /// Buffers of one size, used in turn by one stream.
 struct Ring {
     size: usize,
     current: Option<Buffer>,
     used: usize,
     full: VecDeque<(Buffer, RawEvent)>,
+    spare: Vec<Buffer>,
 }
 
 impl Ring {
@@ -133,26 +146,30 @@ impl Ring {
             current: None,
             used: 0,
             full: VecDeque::new(),
+            spare: Vec::new(),
         }
     }
 
-    /// A part of a buffer that nothing in flight uses.
-    fn reserve(&mut self, stream: &StreamCore, bytes: usize) -> Result<*mut u8> {
-        if self.current.is_none() || self.used + bytes > self.size {
-            self.turn(stream)?;
+    /// A part of a buffer that nothing in flight uses, or one to be waited for first.
+    fn reserve(&mut self, stream: &StreamCore, bytes: usize) -> Result<Reserved> {
+        if (self.current.is_none() || self.used + bytes > self.size)
+            && let Some(busy) = self.turn(stream)?
+        {
+            return Ok(Reserved::Busy(busy));
         }
-        let Some(buffer) = &self.current else {
-            return Ok(std::ptr::null_mut());
-        };
         let at = self.used;
         self.used = (at + bytes).next_multiple_of(ALIGNMENT);
-        // SAFETY: `at + bytes` does not exceed the buffer's size.
-        Ok(unsafe { buffer.start.add(at) })
+        let start = self
+            .current
+            .as_ref()
+            .map_or(std::ptr::null_mut(), |buffer| buffer.start);
+        // SAFETY: there is a buffer now, and `at + bytes` does not exceed its size.
+        Ok(Reserved::Place(unsafe { start.add(at) }))
     }
 
-    /// Puts the full buffer behind an event, and takes the next one.
+    /// Puts the full buffer behind an event, and takes the next one; or returns the one that must be waited for.
     #[cold]
-    fn turn(&mut self, stream: &StreamCore) -> Result<()> {
+    fn turn(&mut self, stream: &StreamCore) -> Result<Option<Busy>> {
         let context = stream.context();
         if self.current.is_some() {
             let event = context.take_event()?;
@@ -162,21 +179,26 @@ impl Ring {
             }
         }
         self.used = 0;
-        if let Some((_, event)) = self.full.front() {
-            let complete = relaxed(context.driver(), || context.event_is_complete(event))?;
-            if !complete && self.full.len() >= DEPTH {
-                relaxed(context.driver(), || context.event_synchronize(event))?;
+        if let Some(buffer) = self.spare.pop() {
+            self.current = Some(buffer);
+            return Ok(None);
+        }
+        let complete = match self.full.front() {
+            Some((_, event)) => context.event_is_complete(event)?,
+            None => false,
+        };
+        if (complete || self.full.len() >= DEPTH)
+            && let Some((buffer, event)) = self.full.pop_front()
+        {
+            if !complete {
+                return Ok(Some(Busy { buffer, event }));
             }
-            if (complete || self.full.len() >= DEPTH)
-                && let Some((buffer, event)) = self.full.pop_front()
-            {
-                context.put_event(event);
-                self.current = Some(buffer);
-                return Ok(());
-            }
+            context.put_event(event);
+            self.current = Some(buffer);
+            return Ok(None);
         }
         self.current = Some(StagingPool::take(context, self.size)?);
-        Ok(())
+        Ok(None)
     }
 
     /// Gives all buffers to the context, behind the events that they wait for.
@@ -194,6 +216,7 @@ impl Ring {
             }
         }
         let mut idle = context.staging().lock();
+        idle.extend(self.spare.drain(..).map(|buffer| (buffer, None)));
         idle.extend(
             self.full
                 .drain(..)
@@ -216,8 +239,8 @@ impl Staging {
         }
     }
 
-    /// A place for that many bytes; what is enqueued from it must be enqueued before the next call.
-    pub(super) fn reserve(&mut self, stream: &StreamCore, bytes: usize) -> Result<*mut u8> {
+    /// A place for that many bytes, or a buffer to wait for first.
+    fn reserve(&mut self, stream: &StreamCore, bytes: usize) -> Result<Reserved> {
         let ring = if bytes <= SMALL {
             &mut self.small
         } else {
@@ -236,10 +259,37 @@ impl Staging {
 }
 
 impl StreamCore {
-    pub(super) fn lock_staging(&self) -> MutexGuard<'_, Staging> {
-        self.staging()
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// A place for that many bytes, and the staging buffers, locked until what uses it is enqueued.
+    ///
+    /// Nothing is locked while a buffer is waited for.
+    pub(super) fn reserve_staging(
+        &self,
+        bytes: usize,
+    ) -> Result<(MutexGuard<'_, Staging>, *mut u8)> {
+        loop {
+            let mut staging = self
+                .staging()
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let Busy { buffer, event } = match staging.reserve(self, bytes)? {
+                Reserved::Place(place) => return Ok((staging, place)),
+                Reserved::Busy(busy) => busy,
+            };
+            drop(staging);
+            self.context().event_synchronize(&event)?;
+            self.context().put_event(event);
+            let mut staging = self
+                .staging()
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let small = buffer.size == SHARED;
+            let ring = if small {
+                &mut staging.small
+            } else {
+                &mut staging.large
+            };
+            ring.spare.push(buffer);
+        }
     }
 }
 

@@ -11,7 +11,8 @@ use super::copy::enqueue;
 use super::element::offset;
 use super::staging::{Bounce, LARGE, SMALL};
 use crate::call;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::process;
 use crate::stream::StreamCore;
 
 /// Copies from the slice at `from`, which is taken completely before the return.
@@ -21,7 +22,7 @@ pub(super) fn host_to_device(
     (to, target): (CUdeviceptr, &Block),
     bytes: usize,
 ) -> Result<()> {
-    let mut staging = stream.lock_staging();
+    process::permit()?;
     let mut done = 0;
     while done < bytes {
         let piece = if bytes <= SMALL {
@@ -29,7 +30,7 @@ pub(super) fn host_to_device(
         } else {
             (bytes - done).min(LARGE)
         };
-        let staged = staging.reserve(stream, piece)?;
+        let (staging, staged) = stream.reserve_staging(piece)?;
         // SAFETY: `done + piece` does not exceed the length of the slice.
         let source = unsafe { from.add(done) };
         // SAFETY: the slice and the reserved part of the staging buffer have that many bytes and do not overlap.
@@ -45,6 +46,7 @@ pub(super) fn host_to_device(
                 )
             }
         })?;
+        drop(staging);
         done += piece;
     }
     Ok(())
@@ -57,6 +59,7 @@ pub(super) fn device_to_host(
     to: *mut u8,
     bytes: usize,
 ) -> Result<()> {
+    process::permit()?;
     // While one buffer is emptied by the host, the device fills the other.
     let mut filled: Option<(Bounce, usize, usize)> = None;
     let mut spare = None;
@@ -73,21 +76,22 @@ pub(super) fn device_to_host(
         };
         let from = from + offset(done);
         let staged = bounce.start();
-        bounce.set_pending(true);
-        let enqueued = enqueue(stream, [source.access(from, offset(piece), false)], || {
+        let mut queued = false;
+        let result = enqueue(stream, [source.access(from, offset(piece), false)], || {
             // SAFETY: the buffer lives until its event is done or for ever, and the source until the copy is done: the
             // tracker has the access.
-            unsafe {
+            let result = unsafe {
                 call!(
                     stream.driver(),
                     cuMemcpyDtoHAsync_v2(staged.cast(), from, piece, stream.as_raw())
                 )
-            }
+            };
+            // Another call of the operation may fail after this one: only its own refusal proves that nothing runs.
+            queued |= !result.as_ref().is_err_and(Error::is_refusal);
+            result
         });
-        if let Err(error) = enqueued {
-            bounce.set_pending(!error.is_refusal());
-            return Err(error);
-        }
+        bounce.set_pending(queued);
+        result?;
         bounce.record(stream)?;
         if let Some(previous) = filled.replace((bounce, done, piece)) {
             spare = Some(empty(previous, to)?);

@@ -68,12 +68,24 @@ impl<E: Clone> Entries<E> {
         self.list.len()
     }
 
-    pub(super) fn clear(&mut self) {
-        self.list.clear();
+    pub(super) fn clear(&mut self, removed: &mut Vec<E>) {
+        removed.extend(self.list.drain(..).map(|entry| entry.event));
     }
 
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&E) -> bool) {
-        self.list.retain(|entry| keep(&entry.event));
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&E) -> bool, removed: &mut Vec<E>) {
+        self.remove_if(|entry| !keep(&entry.event), removed);
+    }
+
+    /// Takes out the entries that `leaves` names; their events are the caller's to drop, when nothing is locked.
+    fn remove_if(&mut self, mut leaves: impl FnMut(&Entry<E>) -> bool, removed: &mut Vec<E>) {
+        let mut index = 0;
+        while index < self.list.len() {
+            if leaves(&self.list[index]) {
+                removed.push(self.list.remove(index).event);
+            } else {
+                index += 1;
+            }
+        }
     }
 
     pub(super) fn push(&mut self, range: Range, write: bool, stream: u64, event: E) {
@@ -92,8 +104,8 @@ impl<E: Clone> Entries<E> {
     }
 
     /// Replaces all entries of one stream by one event that was recorded behind them all.
-    pub(super) fn replace_stream(&mut self, stream: u64, event: E) {
-        self.list.retain(|entry| entry.stream != stream);
+    pub(super) fn replace_stream(&mut self, stream: u64, event: E, removed: &mut Vec<E>) {
+        self.remove_if(|entry| entry.stream == stream, removed);
         self.push(Range::ALL, true, stream, event);
     }
 
@@ -136,8 +148,15 @@ impl<E: Clone> Entries<E> {
     }
 
     /// Enters an operation that was enqueued after it waited for its conflicts, and removes what it covers.
-    pub(super) fn enter<R: Rules>(&mut self, range: Range, write: bool, stream: u64, event: E) {
-        self.list.retain(|entry| {
+    pub(super) fn enter<R: Rules>(
+        &mut self,
+        range: Range,
+        write: bool,
+        stream: u64,
+        event: E,
+        removed: &mut Vec<E>,
+    ) {
+        let covers = |entry: &Entry<E>| {
             let covered = if R::WRITES_REMOVE_ONLY_COVERED || !write {
                 range.covers(entry.range)
             } else {
@@ -150,8 +169,9 @@ impl<E: Clone> Entries<E> {
             } else {
                 entry.write
             };
-            !(covered && waited_for)
-        });
+            covered && waited_for
+        };
+        self.remove_if(covers, removed);
         self.push(range, write, stream, event);
     }
 }

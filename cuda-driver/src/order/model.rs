@@ -468,6 +468,10 @@ impl Queue for Recorder {
         Ok(())
     }
 
+    fn lost() -> Self::Error {
+        unreachable!("recording does not fail")
+    }
+
     fn is_refusal(_: &Self::Error) -> bool {
         true
     }

@@ -84,8 +84,10 @@ impl Operation {
         accesses.sort_unstable_by_key(Access::key);
         let accesses = &*accesses;
 
+        // Dropped after the locks: the last event of another context can end that, and what ends with it.
+        let mut removed = Vec::new();
         let mut blocks = Self::lock_blocks::<R, Q>(stream.number(), accesses);
-        Self::wait::<R, Q>(stream, accesses, &mut blocks)?;
+        Self::wait::<R, Q>(stream, accesses, &mut blocks, &mut removed)?;
         R::preempt();
 
         let result = enqueue();
@@ -98,7 +100,8 @@ impl Operation {
             Self::without_event(stream, accesses);
             return result.and(Err(error));
         }
-        Self::enter::<R, Q>(stream.number(), accesses, &mut blocks, &event);
+        let number = stream.number();
+        Self::enter::<R, Q>(number, accesses, &mut blocks, &event, &mut removed);
         result
     }
 
@@ -119,8 +122,9 @@ impl Operation {
             return Ok(None);
         }
         let event = stream.reserve()?;
+        let mut removed = Vec::new();
         let mut blocks = Self::lock_blocks::<Sound, Q>(number, accesses);
-        Self::wait::<Sound, Q>(stream, accesses, &mut blocks)?;
+        Self::wait::<Sound, Q>(stream, accesses, &mut blocks, &mut removed)?;
         Ok(Some(event))
     }
 
@@ -136,13 +140,15 @@ impl Operation {
             }
             return Ok(());
         };
+        let mut removed = Vec::new();
         let mut blocks = Self::lock_blocks::<Sound, Q>(stream.number(), accesses);
         if let Err(error) = stream.record(&event) {
             drop(blocks);
             Self::without_event(stream, accesses);
             return Err(error);
         }
-        Self::enter::<Sound, Q>(stream.number(), accesses, &mut blocks, &event);
+        let number = stream.number();
+        Self::enter::<Sound, Q>(number, accesses, &mut blocks, &event, &mut removed);
         Ok(())
     }
 
@@ -151,13 +157,15 @@ impl Operation {
         stream: &Q,
         accesses: &[Access<'_, Q>],
         blocks: &mut [Held<'_, Q>],
+        removed: &mut Vec<Q::Event>,
     ) -> Result<(), Q::Error> {
         for block in blocks {
             let Some(entries) = &mut block.entries else {
                 continue;
             };
             let order = accesses[block.accesses.start].order;
-            Self::cross::<R, Q>(stream, order, entries)?;
+            order.require_found()?;
+            Self::cross::<R, Q>(stream, order, entries, removed)?;
             for access in &accesses[block.accesses.clone()] {
                 block.waited_for_all |=
                     entries.wait_for_conflicts(stream, access.range, access.write)?;
@@ -173,16 +181,18 @@ impl Operation {
         accesses: &[Access<'_, Q>],
         blocks: &mut [Held<'_, Q>],
         event: &Q::Event,
+        removed: &mut Vec<Q::Event>,
     ) {
         for block in blocks {
             for access in &accesses[block.accesses.clone()] {
                 match &mut block.entries {
                     Some(entries) if block.waited_for_all => {
-                        entries.clear();
+                        entries.clear(removed);
                         entries.push(Range::ALL, true, number, event.clone());
                     }
                     Some(entries) => {
-                        entries.enter::<R>(access.range, access.write, number, event.clone());
+                        let (range, write) = (access.range, access.write);
+                        entries.enter::<R>(range, write, number, event.clone(), removed);
                     }
                     None => access.order.mark_home(access.write),
                 }
@@ -232,6 +242,7 @@ impl Operation {
         stream: &Q,
         order: &Order<Q>,
         entries: &mut Entries<Q::Event>,
+        removed: &mut Vec<Q::Event>,
     ) -> Result<(), Q::Error> {
         if order
             .home()
@@ -243,11 +254,11 @@ impl Operation {
             order.at_home.store(0, Ordering::Release);
         }
         R::preempt();
-        order.cover_home::<R>(entries)?;
+        order.cover_home::<R>(entries, removed)?;
         if !R::HOME_IS_ENTERED {
             // Only this operation waits for home; nobody else learns of it.
             entries.wait_for_all(stream)?;
-            entries.clear();
+            entries.clear(removed);
         }
         Ok(())
     }

@@ -60,6 +60,7 @@ impl Context {
     #[doc(alias = "cuStreamCreateWithPriority")]
     pub fn create_stream_with(&self, flags: StreamFlags, priority: i32) -> Result<Stream> {
         process::drop_postponed();
+        self.core().collect_in_passing();
         let _current = self.push()?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer is to a live handle, and the context is current.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::core::StreamCore;
 use crate::call;
 use crate::context::{ContextCore, PooledEvent};
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::order::Queue;
 
 impl Queue for StreamCore {
@@ -50,6 +50,14 @@ impl Queue for StreamCore {
 
     fn finish(&self) -> Result<()> {
         super::synchronize(self)
+    }
+
+    fn lost() -> Error {
+        Error::new(
+            ErrorKind::ContextLost,
+            "an earlier operation on the memory failed in a way that leaves unknown whether it still runs",
+        )
+        .remedied_by("synchronize the context, or drop the memory, which leaks it")
     }
 
     fn is_refusal(error: &Error) -> bool {
