@@ -55,17 +55,12 @@ impl Element {
 /// The address of each lane.
 #[inline(always)]
 pub(crate) fn addresses(i: &Instr, scope: &Scope) -> Doubles {
-    let mut out = [0; WARP_SIZE];
     if i.src[1] == 0 {
-        for (out, base) in out.iter_mut().zip(u64::row(&scope.registers, i.src[0])) {
-            *out = base.wrapping_add_signed(i.imm);
-        }
+        u64::row(&scope.registers, i.src[0]).map(|base| base.wrapping_add_signed(i.imm))
     } else {
-        for (out, &base) in out.iter_mut().zip(u32::row(&scope.registers, i.src[0])) {
-            *out = u64::from(base).wrapping_add_signed(i.imm) & 0xffff_ffff;
-        }
+        u32::row(&scope.registers, i.src[0])
+            .map(|base| u64::from(base).wrapping_add_signed(i.imm) & 0xffff_ffff)
     }
-    out
 }
 
 /// An element as the register's bits.
@@ -83,6 +78,27 @@ fn decode<const BYTES: usize, const SIGNED: bool, const BITS: u32>(bytes: &[u8; 
     value & (u64::MAX >> (64 - BITS))
 }
 
+/// What the lanes read from shared memory, when all lanes of the mask are aligned and inside.
+#[inline(always)]
+fn shared_elements<const BYTES: usize>(
+    memory: &[u8],
+    addresses: &Doubles,
+    mask: u32,
+) -> Option<[[u8; BYTES]; WARP_SIZE]> {
+    let (elements, _) = memory.as_chunks::<BYTES>();
+    let mut wrong = 0;
+    let out = std::array::from_fn(|lane| {
+        let address = addresses[lane];
+        let index = usize::try_from(address / BYTES as u64)
+            .ok()
+            .filter(|_| address.is_multiple_of(BYTES as u64));
+        let element = index.and_then(|index| elements.get(index));
+        wrong |= u32::from(element.is_none()) << lane;
+        element.copied().unwrap_or([0; BYTES])
+    });
+    (wrong & mask == 0).then_some(out)
+}
+
 fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     i: &Instr,
     scope: &mut Scope,
@@ -90,6 +106,13 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     mask: u32,
 ) -> Result<(), LaneError> {
     let addresses = addresses(i, scope);
+    if i.src[2] == Space::Shared.code()
+        && let Some(elements) = shared_elements(env.shared, &addresses, mask)
+    {
+        let out = elements.map(|bytes| D::from_bits(decode::<BYTES, SIGNED, BITS>(&bytes)));
+        write(&mut scope.registers, i.dst[0], &out, mask);
+        return Ok(());
+    }
     let mut buffer = [[0; BYTES]; WARP_SIZE];
     let lanes = Lanes {
         mask,
