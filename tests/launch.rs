@@ -26,12 +26,11 @@ fn the_three_forms_of_a_launch_do_the_same() -> Test {
     unsafe { launch!(stream, add<<<4, 256>>>(&a, &b, &mut *two, n)) }?;
     // SAFETY: as above.
     unsafe { launch!(stream, add<<<(4, 1), (256, 1, 1), 0>>>(&a, &b, &mut *three, n)) }?;
-    let (from_a, from_b, four) = (&a, &b, &mut *four);
     let arguments = [
-        DynamicArgument::new(&from_a),
-        DynamicArgument::new(&from_b),
-        DynamicArgument::new(&four),
-        DynamicArgument::new(&n),
+        DynamicArgument::read(&a),
+        DynamicArgument::read(&b),
+        DynamicArgument::write(four),
+        DynamicArgument::value(&n),
     ];
     // SAFETY: as above.
     unsafe { add.launch_dynamic(&stream, config, &arguments) }?;
@@ -98,8 +97,7 @@ fn an_argument_of_a_wrong_size_is_refused_before_any_call() -> Test {
         error.to_string(),
         "cannot launch `vector_add`: parameter 1 has 8 bytes and its argument 2; parameter 3 has 4 bytes and its argument 8"
     );
-    let argument = &mut a;
-    let arguments = [DynamicArgument::new(&argument), DynamicArgument::new(&1_u8)];
+    let arguments = [DynamicArgument::write(&mut a), DynamicArgument::value(&1_u8)];
     // SAFETY: the launch must be refused.
     let error = unsafe { add.launch_dynamic(&stream, config, &arguments) }.expect_err("two are too few");
     assert_eq!(error.kind(), ErrorKind::ArgumentMismatch);

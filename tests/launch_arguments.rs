@@ -111,9 +111,8 @@ fn a_list_built_at_run_time_can_be_longer() -> Test {
     let sum = load(bench.context(), &sum_of(100), "sum");
     let mut out = stream.zeroed::<u32>(1)?;
     let values: Vec<u32> = (0..100).collect();
-    let to = &mut out;
-    let mut arguments: Vec<_> = values.iter().map(cuda_driver::DynamicArgument::new).collect();
-    arguments.push(cuda_driver::DynamicArgument::new(&to));
+    let mut arguments: Vec<_> = values.iter().map(cuda_driver::DynamicArgument::value).collect();
+    arguments.push(cuda_driver::DynamicArgument::write(&mut out));
     assert!(format!("{:?}", arguments[100]).contains("is_memory: true"));
     // SAFETY: the kernel takes a hundred numbers and writes one element.
     unsafe { sum.launch_dynamic(&stream, ONE(), &arguments) }?;

@@ -7,7 +7,6 @@ assert_impl_all!(Driver: Send, Sync, Clone);
 assert_impl_all!(Device: Send, Sync, Clone);
 assert_impl_all!(Context: Send, Sync, Clone);
 assert_impl_all!(Stream: Send, Sync, Clone);
-assert_impl_all!(BorrowedStream: Send, Sync);
 assert_impl_all!(Event: Send, Sync);
 assert_impl_all!(Module: Send, Sync, Clone);
 assert_impl_all!(Function: Send, Sync, Clone);
@@ -26,8 +25,10 @@ assert_impl_all!(FunctionAttributes: Send, Sync, Copy);
 assert_impl_all!(MemoryInfo: Send, Sync, Copy);
 assert_impl_all!(Uuid: Send, Sync, Copy);
 
-// What is current, and the per-thread stream, belong to one thread.
+// What is current, the per-thread stream, and a borrowed one, which may be that, belong to one thread.
 assert_not_impl_any!(PerThreadStream: Send, Sync);
+assert_not_impl_any!(BorrowedStream: Send, Sync);
+assert_not_impl_any!(BorrowedStream: Send, Sync);
 assert_not_impl_any!(CurrentContext<'static>: Send);
 // Elements that may not go to other threads stay on theirs.
 assert_not_impl_any!(DeviceAllocation<std::rc::Rc<u8>>: Send, Sync);
