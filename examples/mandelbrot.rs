@@ -85,7 +85,9 @@ fn colour(count: u32) -> [u8; 3] {
 }
 
 fn write_png(path: &Path, counts: &[u32]) -> Result<(), Box<dyn Error>> {
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), WIDTH, HEIGHT);
+    let file = File::create(path);
+    let file = file.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    let mut encoder = png::Encoder::new(BufWriter::new(file), WIDTH, HEIGHT);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
