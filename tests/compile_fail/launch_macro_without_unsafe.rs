@@ -1,7 +1,7 @@
 use cuda_driver::{Function, Result, Stream, launch};
 
 fn run(function: &Function, stream: &Stream) -> Result<()> {
-    launch!(stream, function<<<1, 1>>>())
+    launch!(*stream, function<<<1, 1>>>())
 }
 
 fn main() {}
