@@ -19,6 +19,7 @@ mod fill;
 mod foreign_context;
 mod foreign_memory;
 mod host_function;
+mod kept_memory;
 mod kernel_faults;
 mod launch;
 mod launch_arguments;

@@ -22,7 +22,9 @@ fn two_handles_of_the_primary_context_are_one_context() -> Test {
 
 #[test]
 fn two_handles_of_one_context_do_not_track_separately() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let other = bench.driver().device(0)?.primary_context()?;
     let (one, two) = (bench.context().legacy_stream(), other.legacy_stream());
     let mut memory = one.zeroed::<u32>(4)?;
@@ -55,7 +57,10 @@ fn a_created_context_is_apart_from_the_primary_one() -> Test {
 #[test]
 fn everything_keeps_its_context_alive() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let stream = context.create_stream()?;
     let memory = stream.upload(&[1_u32, 2, 3])?;
     let event = context.create_event(cuda_driver::EventFlags::TIMING)?;
@@ -70,11 +75,17 @@ fn everything_keeps_its_context_alive() -> Test {
 #[test]
 fn closing_a_shared_context_gives_the_handle_back() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let stream = context.create_stream()?;
     let error = context.close().expect_err("the stream uses it");
     assert_eq!(error.error().kind(), ErrorKind::StillShared);
-    assert!(error.to_string().starts_with("cannot close the context: "), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot close the context: "),
+        "{error}"
+    );
     let context = error.into_handle().ok_or("the handle comes back")?;
     drop(stream);
     context.close()?;
@@ -83,7 +94,9 @@ fn closing_a_shared_context_gives_the_handle_back() -> Test {
 
 #[test]
 fn the_last_close_of_the_primary_context_releases_it() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let context = bench.take_context();
     let clone = context.clone();
     let error = context.close().expect_err("there is another handle");
@@ -91,13 +104,18 @@ fn the_last_close_of_the_primary_context_releases_it() -> Test {
     drop(error);
     let (result, calls) = bench.calls_of(|| clone.close());
     result?;
-    assert!(calls.contains("1 × cuDevicePrimaryCtxRelease_v2"), "{calls}");
+    assert!(
+        calls.contains("1 × cuDevicePrimaryCtxRelease_v2"),
+        "{calls}"
+    );
     Ok(())
 }
 
 #[test]
 fn the_primary_context_can_be_retained_again_after_its_end() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     drop(bench.take_context());
     for round in 0..3_u8 {
         let context = bench.driver().device(0)?.primary_context()?;
@@ -110,9 +128,15 @@ fn the_primary_context_can_be_retained_again_after_its_end() -> Test {
 #[test]
 fn synchronize_waits_for_all_streams() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let streams = [context.create_stream()?, context.create_stream()?];
-    let memory = [streams[0].zeroed::<u8>(1 << 20)?, streams[1].zeroed::<u8>(1 << 20)?];
+    let memory = [
+        streams[0].zeroed::<u8>(1 << 20)?,
+        streams[1].zeroed::<u8>(1 << 20)?,
+    ];
     context.synchronize()?;
     assert!(streams[0].is_idle()? && streams[1].is_idle()?);
     drop(memory);
@@ -129,15 +153,24 @@ fn the_memory_of_the_device_is_known() -> Test {
 
 #[test]
 fn a_context_is_poisoned_by_a_sticky_error_and_gets_no_calls_from_drops() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     // Stream-ordered memory is the device's, and does not go with the context.
     bench.allow_leaks();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let stream = context.create_stream()?;
     let memory = stream.zeroed::<u32>(8)?;
     let event = context.create_event(cuda_driver::EventFlags::TIMING)?;
     assert!(!context.is_poisoned());
-    bench.simulator().fail("cuStreamSynchronize", 1, CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    bench.simulator().fail(
+        "cuStreamSynchronize",
+        1,
+        CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    );
     let error = stream.synchronize().expect_err("the kernel faulted");
     assert_eq!(error.kind(), ErrorKind::KernelFault);
     assert!(error.is_sticky());
@@ -155,9 +188,13 @@ fn a_context_is_poisoned_by_a_sticky_error_and_gets_no_calls_from_drops() -> Tes
 
 #[test]
 fn an_ordinary_error_poisons_nothing() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
-    bench.simulator().fail("cuMemAllocAsync", 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    bench
+        .simulator()
+        .fail("cuMemAllocAsync", 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     let error = stream.zeroed::<u8>(10).expect_err("there is no memory");
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     assert!(!error.is_sticky() && !bench.context().is_poisoned());

@@ -8,11 +8,17 @@ use crate::support::bench::Bench;
 #[test]
 fn a_limit_can_be_set_and_read() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     context.set_limit(Limit::StackSize, 4096)?;
     assert_eq!(context.limit(Limit::StackSize)?, 4096);
     // The limits of other contexts are their own.
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     assert!(other.limit(Limit::StackSize)? > 0);
     assert!(other.limit(Limit::PrintfBufferSize)? > 0);
     assert!(other.limit(Limit::MallocHeapSize)? > 0);
@@ -35,7 +41,11 @@ fn every_limit_can_be_read_or_is_not_supported() {
         if let Err(error) = bench.context().limit(limit) {
             assert_eq!(error.subject(), format!("read the limit {limit:?}"));
             let status = error.status();
-            assert_eq!(status, Some(cuda_sys::CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT), "{error}");
+            assert_eq!(
+                status,
+                Some(cuda_sys::CUresult::CUDA_ERROR_UNSUPPORTED_LIMIT),
+                "{error}"
+            );
         }
     }
 }
@@ -43,18 +53,36 @@ fn every_limit_can_be_read_or_is_not_supported() {
 #[test]
 fn a_limit_out_of_range_is_an_error_that_names_it() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
-    let error = context.set_limit(Limit::StackSize, usize::MAX / 2).expect_err("too much");
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
+    let error = context
+        .set_limit(Limit::StackSize, usize::MAX / 2)
+        .expect_err("too much");
     assert!(error.to_string().contains("StackSize"), "{error}");
-    assert!(matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::OutOfMemory), "{error}");
+    assert!(
+        matches!(
+            error.kind(),
+            ErrorKind::InvalidArgument | ErrorKind::OutOfMemory
+        ),
+        "{error}"
+    );
     Ok(())
 }
 
 #[test]
 fn the_cache_configuration_can_be_set_and_read() -> Test {
     let bench = Bench::new();
-    let context = bench.driver().device(0)?.create_context(ContextFlags::default())?;
-    for config in [CacheConfig::PreferShared, CacheConfig::PreferL1, CacheConfig::PreferEqual] {
+    let context = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
+    for config in [
+        CacheConfig::PreferShared,
+        CacheConfig::PreferL1,
+        CacheConfig::PreferEqual,
+    ] {
         context.set_cache_config(config)?;
         // Devices that cannot divide it may ignore the preference.
         let now = context.cache_config()?;

@@ -89,7 +89,10 @@ fn a_copy_longer_than_the_source_or_the_destination_is_refused() -> Test {
     for error in errors {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
         assert_eq!(error.call(), None, "{error}");
-        assert!(error.to_string().contains("take a range of the longer one"), "{error}");
+        assert!(
+            error.to_string().contains("take a range of the longer one"),
+            "{error}"
+        );
     }
     assert_eq!(host, [7; 4]);
     assert_eq!(long.to_vec()?, [0; 4]);
@@ -99,7 +102,10 @@ fn a_copy_longer_than_the_source_or_the_destination_is_refused() -> Test {
 #[test]
 fn contexts_of_one_device_copy_from_each_other() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let (here, there) = (bench.stream(), other.create_stream()?);
     let source = here.upload(&numbers(5000))?;
     let mut target = there.zeroed::<u32>(5000)?;
@@ -115,7 +121,10 @@ fn contexts_of_one_device_copy_from_each_other() -> Test {
 #[test]
 fn contexts_of_one_device_order_their_work_on_one_buffer() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let there = other.create_stream()?;
     let home = bench.stream();
     let mut memory = home.zeroed::<u32>(1000)?;
@@ -130,8 +139,13 @@ fn contexts_of_one_device_order_their_work_on_one_buffer() -> Test {
 
 #[test]
 fn several_devices_copy_from_each_other() -> Test {
-    let devices = vec![cuda_sim::DeviceConfig::h200(), cuda_sim::DeviceConfig::h200()];
-    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else { return Ok(()) };
+    let devices = vec![
+        cuda_sim::DeviceConfig::h200(),
+        cuda_sim::DeviceConfig::h200(),
+    ];
+    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else {
+        return Ok(());
+    };
     let second = bench.driver().device(1)?.primary_context()?;
     let (here, there) = (bench.stream(), second.create_stream()?);
     let source = here.upload(&numbers(5000))?;

@@ -21,7 +21,11 @@ fn there_and_back(sizes: &[usize]) -> Test {
         let mut memory = stream.zeroed::<u8>(size)?;
         stream.copy(&host, &mut memory)?;
         let back = memory.to_vec()?;
-        assert!(back == host, "{size} bytes, first wrong at {:?}", (0..size).find(|&it| back[it] != host[it]));
+        assert!(
+            back == host,
+            "{size} bytes, first wrong at {:?}",
+            (0..size).find(|&it| back[it] != host[it])
+        );
         let mut pinned = stream.pinned_zeroed::<u8>(size)?;
         stream.copy(&memory, &mut pinned)?;
         let mut again = stream.zeroed::<u8>(size)?;
@@ -39,7 +43,13 @@ fn small_sizes() -> Test {
 
 #[test]
 fn around_64_kib() -> Test {
-    there_and_back(&[64 * KIB - 1, 64 * KIB, 64 * KIB + 1, 256 * KIB - 1, 256 * KIB + 1])
+    there_and_back(&[
+        64 * KIB - 1,
+        64 * KIB,
+        64 * KIB + 1,
+        256 * KIB - 1,
+        256 * KIB + 1,
+    ])
 }
 
 #[test]
@@ -68,7 +78,10 @@ fn many_small_copies_in_flight_reuse_no_staging_buffer_too_early() -> Test {
     }
     for (round, memory) in memory.iter().enumerate() {
         let values = memory.to_vec()?;
-        assert!(values.iter().all(|&it| usize::from(it) == round), "copy {round}");
+        assert!(
+            values.iter().all(|&it| usize::from(it) == round),
+            "copy {round}"
+        );
     }
     Ok(())
 }
@@ -123,7 +136,9 @@ fn copies_on_many_threads_share_the_staging_buffers_of_the_context() -> Test {
             }
             Ok::<(), cuda_driver::Error>(())
         };
-        let handles: Vec<_> = (0..4).map(|it| scope.spawn(move || work(it * 16))).collect();
+        let handles: Vec<_> = (0..4)
+            .map(|it| scope.spawn(move || work(it * 16)))
+            .collect();
         for handle in handles {
             handle.join().expect("no panic")?;
         }

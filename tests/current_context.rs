@@ -1,8 +1,6 @@
 //! The caller's current context is never changed behind its back, whatever is called and whatever was current.
 
-use cuda_driver::{
-    AnyStream, CacheConfig, Context, ContextFlags, EventFlags, Limit, Result,
-};
+use cuda_driver::{AnyStream, CacheConfig, Context, ContextFlags, EventFlags, Limit, Result};
 use cuda_sys::CUcontext;
 
 use crate::support::bench::Bench;
@@ -13,9 +11,15 @@ type Step = (&'static str, fn(&Context) -> Result<()>);
 
 /// One call or a few of each kind.
 const STEPS: &[Step] = &[
-    ("limits", |context| context.limit(Limit::StackSize).map(drop)),
-    ("cache", |context| context.set_cache_config(CacheConfig::PreferNone)),
-    ("priorities", |context| context.stream_priority_range().map(drop)),
+    ("limits", |context| {
+        context.limit(Limit::StackSize).map(drop)
+    }),
+    ("cache", |context| {
+        context.set_cache_config(CacheConfig::PreferNone)
+    }),
+    ("priorities", |context| {
+        context.stream_priority_range().map(drop)
+    }),
     ("memory info", |context| context.memory_info().map(drop)),
     ("stream", |context| {
         let stream = context.create_stream()?;
@@ -26,7 +30,10 @@ const STEPS: &[Step] = &[
         stream.close().map_err(Into::into)
     }),
     ("event", |context| {
-        let (stream, event) = (context.create_stream()?, context.create_event(EventFlags::TIMING)?);
+        let (stream, event) = (
+            context.create_stream()?,
+            context.create_event(EventFlags::TIMING)?,
+        );
         event.record(&stream)?;
         stream.wait_for(&event)?;
         event.synchronize()?;
@@ -86,7 +93,9 @@ const STEPS: &[Step] = &[
         created.create_stream()?.upload(&[1_u8])?.to_vec()?;
         created.close().map_err(Into::into)
     }),
-    ("the primary context again", |context| context.device().primary_context().map(drop)),
+    ("the primary context again", |context| {
+        context.device().primary_context().map(drop)
+    }),
 ];
 
 /// Runs each step, and demands that the same context is current after it as before.
@@ -120,7 +129,10 @@ fn ours_stays_current() -> Test {
 #[test]
 fn another_context_stays_current() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let current = other.push()?;
     run_all(&bench, bench.context(), other.as_raw())?;
     drop(current);
@@ -131,7 +143,10 @@ fn another_context_stays_current() -> Test {
 #[test]
 fn pushes_nest_and_are_popped_in_turn() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let outer = bench.context().push()?;
     {
         let _inner = other.push()?;
@@ -145,9 +160,18 @@ fn pushes_nest_and_are_popped_in_turn() -> Test {
 
 #[test]
 fn a_failed_call_leaves_the_current_context_alone() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
-    for symbol in ["cuStreamCreateWithPriority", "cuEventCreate", "cuMemHostAlloc", "cuModuleLoadDataEx"] {
-        bench.simulator().fail(symbol, 1, cuda_sys::CUresult::CUDA_ERROR_UNKNOWN);
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
+    for symbol in [
+        "cuStreamCreateWithPriority",
+        "cuEventCreate",
+        "cuMemHostAlloc",
+        "cuModuleLoadDataEx",
+    ] {
+        bench
+            .simulator()
+            .fail(symbol, 1, cuda_sys::CUresult::CUDA_ERROR_UNKNOWN);
         let context = bench.context();
         let failed = match symbol {
             "cuStreamCreateWithPriority" => context.create_stream().is_err(),

@@ -42,7 +42,10 @@ fn an_ordinal_beyond_the_last_is_an_invalid_device() -> Test {
 fn a_pci_address_of_no_device_is_refused() {
     let bench = Bench::new();
     for address in ["ffff:ff:1f.0", "", "no address", "0000:00:00.0\0"] {
-        let error = bench.driver().device_by_pci_bus_id(address).expect_err(address);
+        let error = bench
+            .driver()
+            .device_by_pci_bus_id(address)
+            .expect_err(address);
         let kind = error.kind();
         assert!(
             matches!(kind, ErrorKind::InvalidDevice | ErrorKind::InvalidArgument),
@@ -79,7 +82,10 @@ fn every_attribute_has_a_value_or_says_why_not() -> Test {
     assert!(known > 90, "{known}");
     for (name, value) in all {
         if let Err(error) = value {
-            assert!(error.to_string().contains("does not know the attribute"), "{name}: {error}");
+            assert!(
+                error.to_string().contains("does not know the attribute"),
+                "{name}: {error}"
+            );
         }
     }
     Ok(())
@@ -110,7 +116,9 @@ fn each_device_has_a_uuid_of_its_own() -> Test {
 #[test]
 fn several_devices_have_contexts_of_their_own() -> Test {
     let devices = vec![DeviceConfig::h200(), DeviceConfig::h200()];
-    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else {
+        return Ok(());
+    };
     let (one, two) = (bench.driver().device(0)?, bench.driver().device(1)?);
     let second = two.primary_context()?;
     assert!(!second.is_same(bench.context()));
@@ -129,6 +137,9 @@ fn devices_of_different_drivers_are_no_peers() -> Test {
     let (here, there) = (bench.driver().device(0)?, other.device(0)?);
     let error = here.can_access_peer(&there).expect_err("they have no link");
     assert_eq!(error.kind(), ErrorKind::Mismatch);
-    assert_eq!(here.peer_link(&there).expect_err("none").kind(), ErrorKind::Mismatch);
+    assert_eq!(
+        here.peer_link(&there).expect_err("none").kind(),
+        ErrorKind::Mismatch
+    );
     Ok(())
 }

@@ -14,7 +14,12 @@ fn a_path_that_does_not_exist_is_an_error_that_names_it() {
     let error = unsafe { Driver::load_from(path) }.expect_err("no library is there");
     assert_eq!(error.kind(), ErrorKind::LibraryNotFound);
     assert!(error.to_string().contains(path), "{error}");
-    assert!(error.to_string().starts_with("cannot load the CUDA driver: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot load the CUDA driver: "),
+        "{error}"
+    );
     assert!(std::error::Error::source(&error).is_some());
     assert_eq!(error.call(), None);
     assert_eq!(error.status(), None);
@@ -22,7 +27,9 @@ fn a_path_that_does_not_exist_is_an_error_that_names_it() {
 
 #[test]
 fn a_file_that_is_no_library_is_broken_and_not_missing() {
-    let path = std::env::current_exe().expect("this program").with_extension("d-not-a-library");
+    let path = std::env::current_exe()
+        .expect("this program")
+        .with_extension("d-not-a-library");
     std::fs::write(&path, "not a library").expect("the file is written");
     // SAFETY: the file is no library, so nothing of it runs.
     let result = unsafe { Driver::load_from(&path) };
@@ -54,7 +61,14 @@ fn falling_back_to_the_simulator_happens_only_without_a_library_or_a_device() ->
     let driver = Driver::load_or_simulated()?;
     assert_eq!(driver.is_simulated(), loaded.is_err());
     let text = driver.to_string();
-    assert!(text.contains(if driver.is_simulated() { "software" } else { "NVIDIA" }), "{text}");
+    assert!(
+        text.contains(if driver.is_simulated() {
+            "software"
+        } else {
+            "NVIDIA"
+        }),
+        "{text}"
+    );
     Ok(())
 }
 
@@ -73,8 +87,14 @@ fn a_driver_that_fails_to_initialise_is_an_error_with_its_status() {
     simulator.fail("cuInit", 1, CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
     let error = Driver::simulated_by(&simulator).expect_err("cuInit fails");
     assert_eq!(error.call(), Some("cuInit"));
-    assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH));
-    assert!(error.remedy().is_some_and(|it| it.contains("reboot")), "{error}");
+    assert_eq!(
+        error.status(),
+        Some(CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)
+    );
+    assert!(
+        error.remedy().is_some_and(|it| it.contains("reboot")),
+        "{error}"
+    );
     assert!(Driver::simulated_by(&simulator).is_ok());
 }
 
@@ -95,12 +115,30 @@ fn a_driver_without_devices_says_no_device() -> Test {
 fn the_version_is_read_and_ordered() -> Test {
     let bench = Bench::new();
     let version = bench.driver().version();
-    assert!(version >= Version { major: 11, minor: 4 });
-    assert!(version < Version { major: 99, minor: 0 });
+    assert!(
+        version
+            >= Version {
+                major: 11,
+                minor: 4
+            }
+    );
+    assert!(
+        version
+            < Version {
+                major: 99,
+                minor: 0
+            }
+    );
     assert!(bench.driver().to_string().contains(&version.to_string()));
     let old = Simulator::builder().driver_version(11_040).build()?;
     let old = Driver::simulated_by(&old)?;
-    assert_eq!(old.version(), Version { major: 11, minor: 4 });
+    assert_eq!(
+        old.version(),
+        Version {
+            major: 11,
+            minor: 4
+        }
+    );
     assert_eq!(old.version().to_string(), "11.4");
     Ok(())
 }
@@ -112,13 +150,17 @@ fn a_missing_symbol_is_an_error_that_names_function_and_versions() -> Test {
     let mut count = 0;
     let out = &raw mut count;
     // SAFETY: the driver does not have the function, so nothing is called.
-    let result = unsafe { cuda_driver::call!(driver, cuModuleGetFunctionCount(out, std::ptr::null_mut())) };
+    let result =
+        unsafe { cuda_driver::call!(driver, cuModuleGetFunctionCount(out, std::ptr::null_mut())) };
     let error = result.expect_err("the function is of CUDA 12.4");
     assert_eq!(error.kind(), ErrorKind::MissingSymbol);
     assert_eq!(error.call(), Some("cuModuleGetFunctionCount"));
     assert_eq!(error.status(), None);
     let text = error.to_string();
-    assert!(text.contains("cuModuleGetFunctionCount") && text.contains("12.4"), "{text}");
+    assert!(
+        text.contains("cuModuleGetFunctionCount") && text.contains("12.4"),
+        "{text}"
+    );
     assert!(text.contains("11.4"), "{text}");
     assert!(text.contains("update the NVIDIA driver"), "{text}");
     Ok(())
@@ -138,10 +180,15 @@ fn statuses_have_names_and_descriptions() -> Test {
 fn an_unknown_status_is_a_value_and_not_a_crash() {
     let bench = Bench::new();
     let unknown = CUresult(54_321);
-    let error = bench.driver().error_name(unknown).expect_err("nobody knows it");
+    let error = bench
+        .driver()
+        .error_name(unknown)
+        .expect_err("nobody knows it");
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(format!("{unknown:?}").contains("54321"));
-    let Choice::Software(_) = choice() else { return };
+    let Choice::Software(_) = choice() else {
+        return;
+    };
     bench.simulator().fail("cuStreamSynchronize", 1, unknown);
     let stream = bench.stream();
     let error = cuda_driver::AnyStream::synchronize(&stream).expect_err("it fails with that");

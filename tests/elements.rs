@@ -76,9 +76,20 @@ fn numbers_of_every_size_go_there_and_back() -> Test {
 #[test]
 fn structs_and_arrays_go_there_and_back() -> Test {
     let bench = Bench::new();
-    let particle = Particle { position: [1.0, 2.0, 3.0], charge: -1, spin: 2 };
+    let particle = Particle {
+        position: [1.0, 2.0, 3.0],
+        charge: -1,
+        spin: 2,
+    };
     round_trip(&bench, &[particle; 17])?;
-    round_trip(&bench, &[Odd { tag: 1, value: 2, code: 3 }; 5])?;
+    round_trip(
+        &bench,
+        &[Odd {
+            tag: 1,
+            value: 2,
+            code: 3,
+        }; 5],
+    )?;
     round_trip(&bench, &[[1_u32, 2, 3], [4, 5, 6]])?;
     round_trip(&bench, &[[[1.0_f64; 3]; 3]; 2])?;
     round_trip(&bench, &[Aligned([7; 16]), Aligned([8; 16])])

@@ -14,7 +14,9 @@ fn failing(bench: &Bench, status: CUresult) -> Error {
 
 #[test]
 fn the_message_says_what_was_tried_why_it_failed_and_what_to_do() {
-    let Some(bench) = Bench::only_software() else { return };
+    let Some(bench) = Bench::only_software() else {
+        return;
+    };
     let error = failing(&bench, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
     assert_eq!(
         error.to_string(),
@@ -26,22 +28,37 @@ fn the_message_says_what_was_tried_why_it_failed_and_what_to_do() {
     assert_eq!(error.call(), Some("cuStreamSynchronize"));
     assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
     assert_eq!(error.subject(), "synchronize the stream");
-    assert!(error.remedy().is_some_and(|it| it.starts_with("free memory first")));
+    assert!(
+        error
+            .remedy()
+            .is_some_and(|it| it.starts_with("free memory first"))
+    );
     assert_eq!(error.log(), None);
     assert!(format!("{error:?}").starts_with("OutOfMemory: cannot synchronize the stream"));
 }
 
 #[test]
 fn statuses_have_kinds() {
-    let Some(bench) = Bench::only_software() else { return };
+    let Some(bench) = Bench::only_software() else {
+        return;
+    };
     let kinds = [
-        (CUresult::CUDA_ERROR_INVALID_VALUE, ErrorKind::InvalidArgument),
+        (
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+            ErrorKind::InvalidArgument,
+        ),
         (CUresult::CUDA_ERROR_OUT_OF_MEMORY, ErrorKind::OutOfMemory),
         (CUresult::CUDA_ERROR_DEINITIALIZED, ErrorKind::Deinitialized),
-        (CUresult::CUDA_ERROR_INVALID_HANDLE, ErrorKind::InvalidHandle),
+        (
+            CUresult::CUDA_ERROR_INVALID_HANDLE,
+            ErrorKind::InvalidHandle,
+        ),
         (CUresult::CUDA_ERROR_NOT_FOUND, ErrorKind::NotFound),
         (CUresult::CUDA_ERROR_NOT_SUPPORTED, ErrorKind::NotSupported),
-        (CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, ErrorKind::Capture),
+        (
+            CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            ErrorKind::Capture,
+        ),
         (CUresult::CUDA_ERROR_UNKNOWN, ErrorKind::Driver),
         (CUresult(77_777), ErrorKind::Driver),
     ];
@@ -52,7 +69,10 @@ fn statuses_have_kinds() {
         assert!(!error.is_sticky());
         let text = error.to_string();
         assert!(text.starts_with("cannot synchronize the stream"), "{text}");
-        assert!(text.contains(&format!("(cuStreamSynchronize: {status:?})")), "{text}");
+        assert!(
+            text.contains(&format!("(cuStreamSynchronize: {status:?})")),
+            "{text}"
+        );
         assert!(!text.contains(": :") && !text.contains("  "), "{text}");
     }
     assert!(!bench.context().is_poisoned());
@@ -71,7 +91,9 @@ fn sticky_statuses_are_kernel_faults() {
         CUresult::CUDA_ERROR_INVALID_PC,
     ];
     for status in sticky {
-        let Some(mut bench) = Bench::only_software() else { return };
+        let Some(mut bench) = Bench::only_software() else {
+            return;
+        };
         // Nothing is released in a lost context.
         bench.allow_leaks();
         let error = failing(&bench, status);
@@ -82,7 +104,9 @@ fn sticky_statuses_are_kernel_faults() {
 
 #[test]
 fn a_context_reset_by_somebody_else_is_lost() {
-    let Some(mut bench) = Bench::only_software() else { return };
+    let Some(mut bench) = Bench::only_software() else {
+        return;
+    };
     bench.allow_leaks();
     let error = failing(&bench, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED);
     assert_eq!(error.kind(), ErrorKind::ContextLost);
@@ -96,9 +120,17 @@ fn errors_are_small_and_go_between_threads() -> Test {
     assert_eq!(size_of::<Error>(), size_of::<usize>());
     assert_eq!(size_of::<cuda_driver::Result<()>>(), size_of::<usize>());
     let bench = Bench::new();
-    let error = bench.driver().device(1000).expect_err("there are not that many");
-    let text = std::thread::spawn(move || error.to_string()).join().expect("no panic");
-    assert!(text.starts_with("cannot find device 1000: there is no such device (cuDeviceGet: "), "{text}");
+    let error = bench
+        .driver()
+        .device(1000)
+        .expect_err("there are not that many");
+    let text = std::thread::spawn(move || error.to_string())
+        .join()
+        .expect("no panic");
+    assert!(
+        text.starts_with("cannot find device 1000: there is no such device (cuDeviceGet: "),
+        "{text}"
+    );
     Ok(())
 }
 
@@ -118,9 +150,15 @@ fn calls_of_the_checked_tier_name_their_function() {
     let out = &raw mut value;
     let attribute = cuda_sys::CUdevice_attribute(1);
     // SAFETY: the pointer is to a live integer; there is no such device.
-    let result = unsafe { cuda_driver::call!(bench.driver(), cuDeviceGetAttribute(out, attribute, -5)) };
+    let result =
+        unsafe { cuda_driver::call!(bench.driver(), cuDeviceGetAttribute(out, attribute, -5)) };
     let error = result.expect_err("there is no such device");
     assert_eq!(error.call(), Some("cuDeviceGetAttribute"));
     assert_eq!(error.subject(), "");
-    assert!(error.to_string().starts_with("cuDeviceGetAttribute failed: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("cuDeviceGetAttribute failed: "),
+        "{error}"
+    );
 }

@@ -15,7 +15,10 @@ fn event(bench: &Bench, flags: EventFlags) -> Event {
 fn the_time_between_two_events_is_measured() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let (start, end) = (event(&bench, EventFlags::TIMING), event(&bench, EventFlags::TIMING));
+    let (start, end) = (
+        event(&bench, EventFlags::TIMING),
+        event(&bench, EventFlags::TIMING),
+    );
     let slow = SlowAdd::load(bench.context(), bench.slow());
     let mut scratch = stream.zeroed::<f32>(256)?;
     start.record(&stream)?;
@@ -32,7 +35,10 @@ fn the_time_between_two_events_is_measured() -> Test {
 fn events_in_the_wrong_order_are_an_error_and_no_panic() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let (start, end) = (event(&bench, EventFlags::TIMING), event(&bench, EventFlags::TIMING));
+    let (start, end) = (
+        event(&bench, EventFlags::TIMING),
+        event(&bench, EventFlags::TIMING),
+    );
     let slow = SlowAdd::load(bench.context(), bench.slow());
     let mut scratch = stream.zeroed::<f32>(256)?;
     start.record(&stream)?;
@@ -41,7 +47,10 @@ fn events_in_the_wrong_order_are_an_error_and_no_panic() -> Test {
     end.synchronize()?;
     let error = start.elapsed_since(&end).expect_err("the order is wrong");
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    assert!(error.to_string().contains("recorded before the other"), "{error}");
+    assert!(
+        error.to_string().contains("recorded before the other"),
+        "{error}"
+    );
     assert_eq!(start.elapsed_since(&start)?, std::time::Duration::ZERO);
     Ok(())
 }
@@ -50,15 +59,23 @@ fn events_in_the_wrong_order_are_an_error_and_no_panic() -> Test {
 fn an_event_that_was_never_recorded_measures_nothing() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let (never, recorded) = (event(&bench, EventFlags::TIMING), event(&bench, EventFlags::TIMING));
+    let (never, recorded) = (
+        event(&bench, EventFlags::TIMING),
+        event(&bench, EventFlags::TIMING),
+    );
     assert!(never.is_complete()?);
     never.synchronize()?;
     recorded.record(&stream)?;
     recorded.synchronize()?;
     for (start, end) in [(&never, &recorded), (&recorded, &never), (&never, &never)] {
-        let error = end.elapsed_since(start).expect_err("one was never recorded");
+        let error = end
+            .elapsed_since(start)
+            .expect_err("one was never recorded");
         assert!(error.to_string().contains("never recorded"), "{error}");
-        assert!(error.to_string().starts_with("cannot measure the time"), "{error}");
+        assert!(
+            error.to_string().starts_with("cannot measure the time"),
+            "{error}"
+        );
     }
     Ok(())
 }
@@ -69,24 +86,42 @@ fn an_event_that_is_not_done_measures_nothing_yet() -> Test {
     if !bench.is_real() {
         // The software driver runs what is asked about, so nothing stays in front of a question for sure.
         let stream = bench.stream();
-        let (start, end) = (event(&bench, EventFlags::TIMING), event(&bench, EventFlags::TIMING));
+        let (start, end) = (
+            event(&bench, EventFlags::TIMING),
+            event(&bench, EventFlags::TIMING),
+        );
         start.record(&stream)?;
         end.record(&stream)?;
-        bench.simulator().fail("cuEventQuery", 1, CUresult::CUDA_ERROR_NOT_READY);
-        let error = end.elapsed_since(&start).expect_err("the end is not reached");
-        assert!(error.to_string().contains("synchronize it first"), "{error}");
+        bench
+            .simulator()
+            .fail("cuEventQuery", 1, CUresult::CUDA_ERROR_NOT_READY);
+        let error = end
+            .elapsed_since(&start)
+            .expect_err("the end is not reached");
+        assert!(
+            error.to_string().contains("synchronize it first"),
+            "{error}"
+        );
         return Ok(());
     }
     let stream = bench.stream();
-    let (start, end) = (event(&bench, EventFlags::TIMING), event(&bench, EventFlags::TIMING));
+    let (start, end) = (
+        event(&bench, EventFlags::TIMING),
+        event(&bench, EventFlags::TIMING),
+    );
     let slow = SlowAdd::load(bench.context(), bench.slow());
     let mut scratch = stream.zeroed::<f32>(256)?;
     start.record(&stream)?;
     slow.occupy(&stream, &mut scratch)?;
     end.record(&stream)?;
     assert!(!end.is_complete()?);
-    let error = end.elapsed_since(&start).expect_err("the end is not reached");
-    assert!(error.to_string().contains("synchronize it first"), "{error}");
+    let error = end
+        .elapsed_since(&start)
+        .expect_err("the end is not reached");
+    assert!(
+        error.to_string().contains("synchronize it first"),
+        "{error}"
+    );
     end.synchronize()?;
     end.elapsed_since(&start)?;
     Ok(())
@@ -96,7 +131,10 @@ fn an_event_that_is_not_done_measures_nothing_yet() -> Test {
 fn events_without_timing_measure_nothing() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let plain = event(&bench, EventFlags::DISABLE_TIMING | EventFlags::BLOCKING_SYNC);
+    let plain = event(
+        &bench,
+        EventFlags::DISABLE_TIMING | EventFlags::BLOCKING_SYNC,
+    );
     let timing = event(&bench, EventFlags::TIMING);
     plain.record(&stream)?;
     timing.record(&stream)?;
@@ -127,13 +165,19 @@ fn recording_again_forgets_the_earlier_record() -> Test {
 #[test]
 fn an_event_of_another_contexts_stream_is_a_mismatch_found_before_any_call() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let stream = other.create_stream()?;
     let mark = event(&bench, EventFlags::TIMING);
     let error = mark.record(&stream).expect_err("the contexts differ");
     assert_eq!(error.kind(), ErrorKind::Mismatch);
     assert_eq!(error.call(), None);
-    assert_eq!(error.to_string(), "cannot record an event: the event and the stream belong to different contexts");
+    assert_eq!(
+        error.to_string(),
+        "cannot record an event: the event and the stream belong to different contexts"
+    );
     Ok(())
 }
 
@@ -187,8 +231,15 @@ fn a_raw_event_goes_away_and_comes_back() -> Test {
 
 #[test]
 fn flags_that_nobody_knows_are_refused() {
-    let Some(bench) = Bench::only_software() else { return };
-    bench.simulator().fail("cuEventCreate", 1, CUresult::CUDA_ERROR_INVALID_VALUE);
-    let error = bench.context().create_event(EventFlags::TIMING).expect_err("it fails");
+    let Some(bench) = Bench::only_software() else {
+        return;
+    };
+    bench
+        .simulator()
+        .fail("cuEventCreate", 1, CUresult::CUDA_ERROR_INVALID_VALUE);
+    let error = bench
+        .context()
+        .create_event(EventFlags::TIMING)
+        .expect_err("it fails");
     assert_eq!(error.subject(), "create an event");
 }

@@ -29,7 +29,9 @@ fn local_arrays_are_each_threads_own() -> Test {
     let stream = bench.stream();
     let largest = load(bench.context(), LOCAL_ARRAY, "largest");
     let (rows, columns) = (50_usize, 40_usize);
-    let host: Vec<i32> = (0..rows * columns).map(|it| (it * 7919 % 1009) as i32 - 500).collect();
+    let host: Vec<i32> = (0..rows * columns)
+        .map(|it| (it * 7919 % 1009) as i32 - 500)
+        .collect();
     let values = stream.upload(&host)?;
     let mut out = stream.zeroed::<i32>(rows * 8)?;
     let config = LaunchConfig::for_len(rows);
@@ -70,7 +72,10 @@ fn barriers_that_count_see_all_threads() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let count = load(bench.context(), BARRIER, "count_odd");
-    let host: Vec<i32> = (0..64).chain((0..64).map(|it| it * 2)).chain((0..64).map(|it| it * 2 + 1)).collect();
+    let host: Vec<i32> = (0..64)
+        .chain((0..64).map(|it| it * 2))
+        .chain((0..64).map(|it| it * 2 + 1))
+        .collect();
     let values = stream.upload(&host)?;
     let mut out = stream.zeroed::<i32>(9)?;
     // SAFETY: three blocks of 64 threads read their values and write three numbers each.
@@ -97,12 +102,19 @@ fn lanes_take_different_ways() -> Test {
     let steps_of = |start: &u32| {
         let (mut value, mut count) = (*start, 0_u32);
         while value > 1 {
-            value = if value % 2 == 1 { 3 * value + 1 } else { value / 2 };
+            value = if value % 2 == 1 {
+                3 * value + 1
+            } else {
+                value / 2
+            };
             count += 1;
         }
         count
     };
-    assert_eq!(steps.to_vec()?, start.iter().map(steps_of).collect::<Vec<_>>());
+    assert_eq!(
+        steps.to_vec()?,
+        start.iter().map(steps_of).collect::<Vec<_>>()
+    );
     Ok(())
 }
 
@@ -123,14 +135,25 @@ fn lanes_of_one_warp_make_progress_independently() -> Test {
 fn sixty_four_bit_and_floating_point_arithmetic_is_exact() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let floats = load(bench.context(), include_str!("kernels/arithmetic.ptx"), "floats64");
+    let floats = load(
+        bench.context(),
+        include_str!("kernels/arithmetic.ptx"),
+        "floats64",
+    );
     let (x, y) = ([1.5_f64, -7.25, 1e100, 0.1], [2.0_f64, 3.0, 1e-100, 0.2]);
     let (a, b) = (stream.upload(&x)?, stream.upload(&y)?);
     let mut out = stream.zeroed::<f64>(4 * 8)?;
     // SAFETY: the kernel reads four elements and writes eight for each.
     unsafe { floats.launch(&stream, LaunchConfig::for_len(4), (&a, &b, &mut out, 4_u32)) }?;
     for ((x, y), out) in x.iter().zip(&y).zip(out.to_vec()?.chunks(8)) {
-        let expected = [x + y, x * y, x / y, x.mul_add(*y, 1.0), x.abs().sqrt(), x.min(*y)];
+        let expected = [
+            x + y,
+            x * y,
+            x / y,
+            x.mul_add(*y, 1.0),
+            x.abs().sqrt(),
+            x.min(*y),
+        ];
         assert_eq!(out[..6], expected);
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Every driver call of every path fails once: no panic, no leak, and no success that is none.
 
-use cuda_driver::{AnyStream, Context, EventFlags, Lender, LaunchConfig, Result, Stream};
+use cuda_driver::{AnyStream, Context, EventFlags, LaunchConfig, Lender, Result, Stream};
 use cuda_sim::Simulator;
 use cuda_sys::CUresult;
 
@@ -60,7 +60,10 @@ const PATHS: &[Path] = &[
     }),
     ("events", |context| {
         let stream = context.create_stream()?;
-        let (start, end) = (context.create_event(EventFlags::TIMING)?, context.create_event(EventFlags::TIMING)?);
+        let (start, end) = (
+            context.create_event(EventFlags::TIMING)?,
+            context.create_event(EventFlags::TIMING)?,
+        );
         start.record(&stream)?;
         end.record(&stream)?;
         stream.wait_for(&end)?;
@@ -81,7 +84,8 @@ const PATHS: &[Path] = &[
         let address = memory.as_raw();
         home.synchronize()?;
         // SAFETY: the memory has a hundred numbers, and its owner is the allocation.
-        let mut kept = unsafe { home.keep_memory::<u32, Stream>(address, 100, Lender::Host, memory) }?;
+        let mut kept =
+            unsafe { home.keep_memory::<u32, Stream>(address, 100, Lender::Host, memory) }?;
         other.fill(&mut kept, 5)?;
         assert_eq!(kept.to_vec()?, [5; 100]);
         drop(kept);
@@ -95,7 +99,9 @@ const PATHS: &[Path] = &[
         stream.synchronize()
     }),
     ("created contexts", |context| {
-        let created = context.device().create_context(cuda_driver::ContextFlags::default())?;
+        let created = context
+            .device()
+            .create_context(cuda_driver::ContextFlags::default())?;
         let stream = created.create_stream()?;
         assert_eq!(stream.upload(&[1_u8, 2])?.to_vec()?, [1, 2]);
         drop(stream);
@@ -115,14 +121,29 @@ const PATHS: &[Path] = &[
 /// Calls that drops make too, where there is nobody to tell: then a leak is right.
 fn is_made_by_drops(symbol: &str) -> bool {
     let parts = [
-        "Free", "Destroy", "Unload", "Release", "PopCurrent", "PushCurrent", "Synchronize", "Exchange", "EventRecord",
-        "EventCreate", "EventQuery", "StreamWaitEvent",
+        "Free",
+        "Destroy",
+        "Unload",
+        "Release",
+        "PopCurrent",
+        "PushCurrent",
+        "Synchronize",
+        "Exchange",
+        "EventRecord",
+        "EventCreate",
+        "EventQuery",
+        "StreamWaitEvent",
     ];
     parts.iter().any(|it| symbol.contains(it))
 }
 
 /// Lets one call of a path fail; says what is wrong about what follows.
-fn one_call_fails(path: &Path, symbol: &str, nth: u64, fail: impl FnOnce(&Simulator)) -> Option<String> {
+fn one_call_fails(
+    path: &Path,
+    symbol: &str,
+    nth: u64,
+    fail: impl FnOnce(&Simulator),
+) -> Option<String> {
     let mut bench = Bench::only_software()?;
     let by_drops = is_made_by_drops(symbol);
     if by_drops {
@@ -139,7 +160,8 @@ fn one_call_fails(path: &Path, symbol: &str, nth: u64, fail: impl FnOnce(&Simula
         return Some(format!("{what} failed, and nobody was told"));
     }
     // The context works on.
-    let works = || -> Result<Vec<u8>> { bench.context().create_stream()?.upload(&[7; 10])?.to_vec() };
+    let works =
+        || -> Result<Vec<u8>> { bench.context().create_stream()?.upload(&[7; 10])?.to_vec() };
     match works() {
         Ok(values) if values == [7; 10] => None,
         other => Some(format!("{what} broke the context: {other:?}")),
@@ -150,12 +172,15 @@ fn one_call_fails(path: &Path, symbol: &str, nth: u64, fail: impl FnOnce(&Simula
 fn each_call_fails(fail: impl Fn(&Simulator, &str, u64)) {
     let mut wrong = Vec::new();
     for path in PATHS {
-        let Some(bench) = Bench::only_software() else { return };
+        let Some(bench) = Bench::only_software() else {
+            return;
+        };
         let before = bench.simulator().calls();
         (path.1)(bench.context()).unwrap_or_else(|error| panic!("{}: {error}", path.0));
         let calls = bench.simulator().calls().since(&before);
         for (symbol, count) in calls.iter() {
-            let each = |nth| one_call_fails(path, symbol, nth, |simulator| fail(simulator, symbol, nth));
+            let each =
+                |nth| one_call_fails(path, symbol, nth, |simulator| fail(simulator, symbol, nth));
             wrong.extend((1..=count.min(6)).filter_map(each));
         }
     }
@@ -164,30 +189,42 @@ fn each_call_fails(fail: impl Fn(&Simulator, &str, u64)) {
 
 #[test]
 fn every_call_is_refused_once() {
-    each_call_fails(|simulator, symbol, nth| simulator.fail(symbol, nth, CUresult::CUDA_ERROR_INVALID_VALUE));
+    each_call_fails(|simulator, symbol, nth| {
+        simulator.fail(symbol, nth, CUresult::CUDA_ERROR_INVALID_VALUE)
+    });
 }
 
 #[test]
 fn every_call_runs_out_of_memory_once() {
-    each_call_fails(|simulator, symbol, nth| simulator.fail(symbol, nth, CUresult::CUDA_ERROR_OUT_OF_MEMORY));
+    each_call_fails(|simulator, symbol, nth| {
+        simulator.fail(symbol, nth, CUresult::CUDA_ERROR_OUT_OF_MEMORY)
+    });
 }
 
 #[test]
 fn every_call_fails_once_after_it_was_executed() {
     let code = CUresult::CUDA_ERROR_UNKNOWN;
     for path in PATHS {
-        let Some(bench) = Bench::only_software() else { return };
+        let Some(bench) = Bench::only_software() else {
+            return;
+        };
         let before = bench.simulator().calls();
         (path.1)(bench.context()).unwrap_or_else(|error| panic!("{}: {error}", path.0));
         let calls = bench.simulator().calls().since(&before);
         for (symbol, count) in calls.iter() {
             for nth in 1..=count.min(6) {
-                let Some(mut bench) = Bench::only_software() else { return };
+                let Some(mut bench) = Bench::only_software() else {
+                    return;
+                };
                 // What was made and not handed over cannot be released.
                 bench.allow_leaks();
                 bench.simulator().fail_after_executing(symbol, nth, code);
                 let result = (path.1)(bench.context());
-                assert!(result.is_err() || is_made_by_drops(symbol), "{}, {symbol} {nth}", path.0);
+                assert!(
+                    result.is_err() || is_made_by_drops(symbol),
+                    "{}, {symbol} {nth}",
+                    path.0
+                );
             }
         }
     }
@@ -195,10 +232,14 @@ fn every_call_fails_once_after_it_was_executed() {
 
 #[test]
 fn an_enqueue_error_that_is_no_refusal_counts_as_running() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let (home, other) = (bench.stream(), bench.stream());
     let mut memory = home.zeroed::<u32>(100)?;
-    bench.simulator().fail_after_executing("cuMemsetD32Async", 1, CUresult::CUDA_ERROR_UNKNOWN);
+    bench
+        .simulator()
+        .fail_after_executing("cuMemsetD32Async", 1, CUresult::CUDA_ERROR_UNKNOWN);
     assert!(other.fill(&mut memory, 0x0102_0304).is_err());
     // The fill runs all the same, and what comes later is ordered behind it.
     home.fill(&mut memory, 9)?;
@@ -208,16 +249,22 @@ fn an_enqueue_error_that_is_no_refusal_counts_as_running() -> Test {
 
 #[test]
 fn at_exit_drops_are_silent() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     bench.allow_leaks();
     let stream = bench.stream();
     let memory = stream.zeroed::<u32>(100)?;
     let event = bench.context().create_event(EventFlags::TIMING)?;
     for symbol in ["cuMemFreeAsync", "cuEventDestroy_v2", "cuStreamDestroy_v2"] {
-        bench.simulator().fail(symbol, 1, CUresult::CUDA_ERROR_DEINITIALIZED);
+        bench
+            .simulator()
+            .fail(symbol, 1, CUresult::CUDA_ERROR_DEINITIALIZED);
     }
     drop((memory, event));
     drop(stream);
-    assert!(!crate::support::log_lines::contain("CUDA_ERROR_DEINITIALIZED"));
+    assert!(!crate::support::log_lines::contain(
+        "CUDA_ERROR_DEINITIALIZED"
+    ));
     Ok(())
 }

@@ -47,7 +47,9 @@ fn elements_of_eight_and_more_bytes_that_do_not_repeat() -> Test {
 
 #[test]
 fn elements_whose_bytes_repeat_are_one_operation_of_the_device() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let mut words = stream.zeroed::<u64>(100)?;
     let mut odd = stream.zeroed::<[u16; 3]>(100)?;
@@ -74,7 +76,9 @@ fn elements_whose_bytes_repeat_are_one_operation_of_the_device() -> Test {
 
 #[test]
 fn the_unsuffixed_memcpy_and_memset_are_never_called() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let (result, calls) = bench.calls_of(|| -> Test {
         let mut memory = stream.zeroed::<u32>(100_000)?;
@@ -109,10 +113,16 @@ fn large_fills_reach_the_last_element() -> Test {
 
 #[test]
 fn a_failing_fill_says_how_many_bytes() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let mut memory = stream.zeroed::<u32>(10)?;
-    bench.simulator().fail("cuMemsetD32Async", 1, cuda_sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+    bench.simulator().fail(
+        "cuMemsetD32Async",
+        1,
+        cuda_sys::CUresult::CUDA_ERROR_INVALID_VALUE,
+    );
     let error = stream.fill(&mut memory, 0x0102_0304).expect_err("it fails");
     assert_eq!(error.subject(), "set 40 bytes of device memory");
     Ok(())

@@ -11,7 +11,13 @@ fn raw_context(bench: &Bench) -> CUcontext {
     let device = bench.driver().device(0).expect("a device");
     let (mut raw, mut popped) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the pointer is to a live handle.
-    unsafe { call!(bench.driver(), cuCtxCreate_v2(&raw mut raw, 0, device.as_raw())) }.expect("a context");
+    unsafe {
+        call!(
+            bench.driver(),
+            cuCtxCreate_v2(&raw mut raw, 0, device.as_raw())
+        )
+    }
+    .expect("a context");
     // SAFETY: the pointer is to a live handle.
     unsafe { call!(bench.driver(), cuCtxPopCurrent_v2(&raw mut popped)) }.expect("it was pushed");
     assert_eq!(raw, popped);
@@ -51,40 +57,62 @@ fn two_borrowed_handles_of_one_context_are_one_context() -> Test {
 
 #[test]
 fn a_borrowed_primary_context_that_is_retained_later_is_released_once() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     drop(bench.take_context());
     let device = bench.driver().device(0)?;
     let mut raw = std::ptr::null_mut();
     // SAFETY: the pointer is to a live handle.
-    unsafe { call!(bench.driver(), cuDevicePrimaryCtxRetain(&raw mut raw, device.as_raw())) }?;
+    unsafe {
+        call!(
+            bench.driver(),
+            cuDevicePrimaryCtxRetain(&raw mut raw, device.as_raw())
+        )
+    }?;
     // SAFETY: the reference retained above keeps it alive.
     let borrowed = unsafe { Context::from_borrowed_raw(bench.driver(), raw) }?;
     let ours = device.primary_context()?;
     assert!(ours.is_same(&borrowed));
     let (_, calls) = bench.calls_of(|| drop((ours, borrowed)));
-    assert!(calls.contains("1 × cuDevicePrimaryCtxRelease_v2"), "{calls}");
+    assert!(
+        calls.contains("1 × cuDevicePrimaryCtxRelease_v2"),
+        "{calls}"
+    );
     // SAFETY: the reference was retained above.
-    unsafe { call!(bench.driver(), cuDevicePrimaryCtxRelease_v2(device.as_raw())) }?;
+    unsafe {
+        call!(
+            bench.driver(),
+            cuDevicePrimaryCtxRelease_v2(device.as_raw())
+        )
+    }?;
     Ok(())
 }
 
 #[test]
 fn a_handle_that_is_no_context_is_refused() {
-    let Some(bench) = Bench::only_software() else { return };
+    let Some(bench) = Bench::only_software() else {
+        return;
+    };
     let nonsense: CUcontext = std::ptr::without_provenance_mut(0x10);
     // SAFETY: the software driver checks handles.
-    let error = unsafe { Context::from_borrowed_raw(bench.driver(), nonsense) }.expect_err("it is none");
+    let error =
+        unsafe { Context::from_borrowed_raw(bench.driver(), nonsense) }.expect_err("it is none");
     assert_eq!(error.kind(), ErrorKind::InvalidHandle, "{error}");
     assert!(bench.current().is_null());
 }
 
 #[test]
 fn after_somebodys_reset_of_the_primary_context_drops_are_silent() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     bench.allow_leaks();
     let stream = bench.stream();
     let memory = stream.zeroed::<u32>(100)?;
-    let event = bench.context().create_event(cuda_driver::EventFlags::TIMING)?;
+    let event = bench
+        .context()
+        .create_event(cuda_driver::EventFlags::TIMING)?;
     let pinned = stream.pinned_zeroed::<u8>(10)?;
     let device = bench.driver().device(0)?;
     // SAFETY: what is left of the context is only dropped, which must be harmless.

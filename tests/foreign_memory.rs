@@ -1,44 +1,16 @@
-//! Device memory of other libraries: borrowed within a closure, or kept by an owner.
+//! Device memory of other libraries, borrowed within a closure.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_driver::{AnyStream, ErrorKind, Lender, Stream, call};
 use cuda_sys::CUdeviceptr;
 
+use crate::support::Test;
 use crate::support::bench::Bench;
+use crate::support::foreign::Foreign;
 use crate::support::kernels::SlowAdd;
-use crate::support::{Test, numbers};
 
 const HOST: Lender<'static, Stream> = Lender::Host;
-
-/// Memory that was allocated without this crate, zeroed.
-struct Foreign<'a> {
-    bench: &'a Bench,
-    address: CUdeviceptr,
-}
-
-impl<'a> Foreign<'a> {
-    fn new(bench: &'a Bench, bytes: usize) -> Self {
-        let mut address = 0;
-        let _current = bench.context().push().expect("a current context");
-        // SAFETY: the pointer is to a live address, and a context is current.
-        unsafe { call!(bench.driver(), cuMemAlloc_v2(&raw mut address, bytes)) }.expect("memory");
-        // SAFETY: the memory has that many bytes.
-        unsafe { call!(bench.driver(), cuMemsetD8_v2(address, 0, bytes)) }.expect("zeroed");
-        // SAFETY: a context is current.
-        unsafe { call!(bench.driver(), cuCtxSynchronize()) }.expect("done");
-        Self { bench, address }
-    }
-}
-
-impl Drop for Foreign<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the memory is live, and nothing uses it any more.
-        unsafe { call!(self.bench.driver(), cuMemFree_v2(self.address)) }.expect("it is live");
-    }
-}
 
 #[test]
 fn borrowed_memory_is_an_argument_and_an_end_of_copies() -> Test {
@@ -48,12 +20,17 @@ fn borrowed_memory_is_an_argument_and_an_end_of_copies() -> Test {
     let slow = SlowAdd::load(bench.context(), bench.slow());
     // SAFETY: the memory has 1000 numbers, is live, and nobody else uses it.
     let values = unsafe {
-        bench.context().with_borrowed_memory::<f32, _, _>(foreign.address, 1000, HOST, |mut memory| {
-            assert_eq!((memory.len(), memory.as_raw()), (1000, foreign.address));
-            stream.fill(&mut memory, 1.0)?;
-            slow.run(&bench.stream(), memory.reborrow(), 2.0)?;
-            stream.download(&memory)
-        })
+        bench.context().with_borrowed_memory::<f32, _, _>(
+            foreign.address,
+            1000,
+            HOST,
+            |mut memory| {
+                assert_eq!((memory.len(), memory.as_raw()), (1000, foreign.address));
+                stream.fill(&mut memory, 1.0)?;
+                slow.run(&bench.stream(), memory.reborrow(), 2.0)?;
+                stream.download(&memory)
+            },
+        )
     };
     assert_eq!(values??, [3.0; 1000]);
     Ok(())
@@ -69,7 +46,12 @@ fn the_lenders_stream_is_ordered_before_and_behind_the_borrow() -> Test {
         let foreign = Foreign::new(&bench, 4096);
         slow.occupy(&lender, &mut scratch)?;
         // SAFETY: the memory has that many bytes.
-        unsafe { call!(bench.driver(), cuMemsetD32Async(foreign.address, 0x4000_0000, 1024, lender.as_raw())) }?;
+        unsafe {
+            call!(
+                bench.driver(),
+                cuMemsetD32Async(foreign.address, 0x4000_0000, 1024, lender.as_raw())
+            )
+        }?;
         // SAFETY: the lender's work is on the stream that is named.
         let result = unsafe {
             bench.context().with_borrowed_memory::<f32, _, _>(
@@ -84,7 +66,12 @@ fn the_lenders_stream_is_ordered_before_and_behind_the_borrow() -> Test {
         let mut host = vec![0.0_f32; 1024];
         let to = host.as_mut_ptr().cast();
         // SAFETY: both have 4096 bytes; the host waits before it looks.
-        unsafe { call!(bench.driver(), cuMemcpyDtoHAsync_v2(to, foreign.address, 4096, lender.as_raw())) }?;
+        unsafe {
+            call!(
+                bench.driver(),
+                cuMemcpyDtoHAsync_v2(to, foreign.address, 4096, lender.as_raw())
+            )
+        }?;
         lender.synchronize()?;
         assert!(host == [3.0; 1024]);
     }
@@ -99,13 +86,22 @@ fn a_panic_in_the_closure_still_orders_the_work() -> Test {
     for by_host in [false, true] {
         let foreign = Foreign::new(&bench, 4096);
         let borrow = AssertUnwindSafe(|| {
-            let by = if by_host { Lender::Host } else { Lender::Stream(&lender) };
+            let by = if by_host {
+                Lender::Host
+            } else {
+                Lender::Stream(&lender)
+            };
             // SAFETY: the memory has 1024 numbers; the lender's work is as it is named.
             unsafe {
-                bench.context().with_borrowed_memory::<f32, _, ()>(foreign.address, 1024, by, |memory| {
-                    slow.run(&worker, memory, 7.0).expect("it is enqueued");
-                    panic!("on purpose");
-                })
+                bench.context().with_borrowed_memory::<f32, _, ()>(
+                    foreign.address,
+                    1024,
+                    by,
+                    |memory| {
+                        slow.run(&worker, memory, 7.0).expect("it is enqueued");
+                        panic!("on purpose");
+                    },
+                )
             }
         });
         assert!(catch_unwind(borrow).is_err());
@@ -115,7 +111,12 @@ fn a_panic_in_the_closure_still_orders_the_work() -> Test {
         let mut host = vec![0.0_f32; 1024];
         let to = host.as_mut_ptr().cast();
         // SAFETY: both have 4096 bytes; the host waits before it looks.
-        unsafe { call!(bench.driver(), cuMemcpyDtoHAsync_v2(to, foreign.address, 4096, lender.as_raw())) }?;
+        unsafe {
+            call!(
+                bench.driver(),
+                cuMemcpyDtoHAsync_v2(to, foreign.address, 4096, lender.as_raw())
+            )
+        }?;
         lender.synchronize()?;
         assert!(host == [7.0; 1024]);
     }
@@ -142,14 +143,22 @@ fn wrong_pointers_are_refused_before_the_closure_runs() -> Test {
     for (what, address, len) in cases {
         // SAFETY: the checks must refuse each of these.
         let result = unsafe {
-            bench.context().with_borrowed_memory::<u32, _, ()>(address, len, HOST, |_| panic!("{what}"))
+            bench
+                .context()
+                .with_borrowed_memory::<u32, _, ()>(address, len, HOST, |_| panic!("{what}"))
         };
         let error = result.expect_err(what);
         assert!(
-            matches!(error.kind(), ErrorKind::InvalidArgument | ErrorKind::Mismatch),
+            matches!(
+                error.kind(),
+                ErrorKind::InvalidArgument | ErrorKind::Mismatch
+            ),
             "{what}: {error}"
         );
-        assert!(error.to_string().contains(&format!("{address:#x}")), "{what}: {error}");
+        assert!(
+            error.to_string().contains(&format!("{address:#x}")),
+            "{what}: {error}"
+        );
     }
     Ok(())
 }
@@ -159,7 +168,9 @@ fn a_length_that_wraps_is_refused() {
     let bench = Bench::new();
     // SAFETY: the length must be refused.
     let result = unsafe {
-        bench.context().with_borrowed_memory::<u64, _, ()>(256, usize::MAX / 4, HOST, |_| panic!("too long"))
+        bench
+            .context()
+            .with_borrowed_memory::<u64, _, ()>(256, usize::MAX / 4, HOST, |_| panic!("too long"))
     };
     assert_eq!(result.expect_err("too long").kind(), ErrorKind::OutOfMemory);
 }
@@ -170,12 +181,17 @@ fn borrowed_memory_has_no_home() -> Test {
     let foreign = Foreign::new(&bench, 4000);
     // SAFETY: the memory has 1000 numbers, is live, and nobody else uses it.
     let result = unsafe {
-        bench.context().with_borrowed_memory::<u32, _, _>(foreign.address, 1000, HOST, |memory| {
-            memory.as_slice().to_vec()
-        })
+        bench
+            .context()
+            .with_borrowed_memory::<u32, _, _>(foreign.address, 1000, HOST, |memory| {
+                memory.as_slice().to_vec()
+            })
     };
     let error = result?.expect_err("no stream is named");
-    assert!(error.remedy().is_some_and(|it| it.contains("stream.copy")), "{error}");
+    assert!(
+        error.remedy().is_some_and(|it| it.contains("stream.copy")),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -183,100 +199,11 @@ fn borrowed_memory_has_no_home() -> Test {
 fn memory_of_zero_bytes_is_borrowed_without_a_question() -> Test {
     let bench = Bench::new();
     // SAFETY: nothing is accessed.
-    let len = unsafe { bench.context().with_borrowed_memory::<u32, _, _>(0, 0, HOST, |memory| memory.len()) };
-    assert_eq!(len?, 0);
-    Ok(())
-}
-
-/// Frees its memory when dropped; nothing may be in flight on it then.
-struct Owner {
-    driver: cuda_driver::Driver,
-    address: CUdeviceptr,
-    dropped: Arc<AtomicBool>,
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        // SAFETY: the memory is the owner's, and its last use is done.
-        unsafe { call!(self.driver, cuMemFree_v2(self.address)) }.expect("the memory is live");
-        self.dropped.store(true, Ordering::SeqCst);
-    }
-}
-
-fn owner(bench: &Bench, bytes: usize) -> (Owner, Arc<AtomicBool>) {
-    let foreign = std::mem::ManuallyDrop::new(Foreign::new(bench, bytes));
-    let dropped = Arc::new(AtomicBool::new(false));
-    let owner = Owner {
-        driver: bench.driver().clone(),
-        address: foreign.address,
-        dropped: Arc::clone(&dropped),
+    let len = unsafe {
+        bench
+            .context()
+            .with_borrowed_memory::<u32, _, _>(0, 0, HOST, |memory| memory.len())
     };
-    (owner, dropped)
-}
-
-#[test]
-fn a_kept_owner_is_dropped_after_the_last_use_and_never_in_flight() -> Test {
-    let bench = Bench::new();
-    let (home, other) = (bench.stream(), bench.stream());
-    let slow = SlowAdd::load(bench.context(), bench.slow());
-    let (owner, dropped) = owner(&bench, 4096);
-    // SAFETY: the memory has 1024 numbers, and lives until the owner is dropped.
-    let mut memory = unsafe { home.keep_memory::<f32, Stream>(owner.address, 1024, Lender::Host, owner) }?;
-    slow.run(&other, memory.as_mut_slice(), 4.0)?;
-    let done = bench.context().create_event(cuda_driver::EventFlags::DISABLE_TIMING)?;
-    let copy = other.upload(&[0.0_f32; 1024])?;
-    let mut copy = copy;
-    other.copy(&memory, &mut copy)?;
-    done.record(&other)?;
-    assert!(!dropped.load(Ordering::SeqCst));
-    drop(memory);
-    if dropped.load(Ordering::SeqCst) {
-        assert!(done.is_complete()?, "the owner was dropped while its memory was in use");
-    }
-    assert_eq!(copy.to_vec()?, [4.0; 1024]);
-    home.synchronize()?;
-    assert_eq!(bench.context().collect(), 0);
-    assert!(dropped.load(Ordering::SeqCst));
-    Ok(())
-}
-
-#[test]
-fn kept_memory_is_not_given_away_as_ours() -> Test {
-    let bench = Bench::new();
-    let home = bench.stream();
-    let (owner, dropped) = owner(&bench, 4096);
-    // SAFETY: the memory has 1024 numbers, and lives until the owner is dropped.
-    let memory = unsafe { home.keep_memory::<u32, Stream>(owner.address, 1024, Lender::Stream(&home), owner) }?;
-    let error = memory.into_raw_parts().expect_err("it is the owner's");
-    assert_eq!(error.error().kind(), ErrorKind::InvalidArgument);
-    let mut memory = error.into_handle().ok_or("the handle comes back")?;
-    memory.copy_from(&numbers(1024))?;
-    assert_eq!(memory.to_vec()?, numbers(1024));
-    drop(memory);
-    home.synchronize()?;
-    bench.context().collect();
-    assert!(dropped.load(Ordering::SeqCst));
-    Ok(())
-}
-
-#[test]
-fn an_owner_that_panics_when_dropped_is_reported_and_goes_no_further() -> Test {
-    struct Panics(#[expect(dead_code, reason = "dropped after the panic")] Owner);
-    impl Drop for Panics {
-        fn drop(&mut self) {
-            panic!("on purpose, in an owner");
-        }
-    }
-    let bench = Bench::new();
-    let home = bench.stream();
-    let (owner, dropped) = owner(&bench, 4096);
-    let address = owner.address;
-    // SAFETY: the memory has 1024 numbers, and lives until the owner is dropped.
-    let memory = unsafe { home.keep_memory::<u32, Stream>(address, 1024, Lender::Host, Panics(owner)) }?;
-    drop(memory);
-    home.synchronize()?;
-    bench.context().collect();
-    assert!(dropped.load(Ordering::SeqCst));
-    assert!(crate::support::log_lines::contain("the owner of external memory panicked"));
+    assert_eq!(len?, 0);
     Ok(())
 }

@@ -79,14 +79,19 @@ fn a_launch_of_up_to_16_arguments_allocates_nothing() -> cuda_driver::Result<()>
     let stream = context.create_stream()?;
     let sum = context.load_ptx(SUM)?.function("sum")?;
     let nothing = context
-        .load_ptx(".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }")?
+        .load_ptx(
+            ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }",
+        )?
         .function("nothing")?;
     let a = stream.zeroed::<u32>(10)?;
     let mut b = stream.zeroed::<u32>(10)?;
     let config = LaunchConfig::new(1, 32);
     let allocations = allocations_of(|| {
         for _ in 0..10 {
-            let arguments = (&a, &a, &a, &a, 1_u32, 2_u32, 3_u32, 4_u32, &a, &a, &a, &mut b, 5_u32, 6_u32, 7_u32, 8_u32);
+            let arguments = (
+                &a, &a, &a, &a, 1_u32, 2_u32, 3_u32, 4_u32, &a, &a, &a, &mut b, 5_u32, 6_u32,
+                7_u32, 8_u32,
+            );
             // SAFETY: the kernel does nothing.
             unsafe { sum.launch(&stream, config, arguments) }.expect("it is enqueued");
             // SAFETY: as above.
@@ -106,7 +111,10 @@ fn clones_of_handles_and_slices_of_memory_allocate_nothing() -> cuda_driver::Res
     let mut memory = stream.zeroed::<u32>(10)?;
     let allocations = allocations_of(|| {
         let clones = (context.clone(), stream.clone(), context.driver().clone());
-        let (left, right) = memory.as_mut_slice().split_at_mut(5).expect("there are ten");
+        let (left, right) = memory
+            .as_mut_slice()
+            .split_at_mut(5)
+            .expect("there are ten");
         assert_eq!((left.len(), right.len()), (5, 5));
         drop(clones);
     });

@@ -23,7 +23,10 @@ fn host_functions_run_in_stream_order() -> Test {
         stream.host_function(move || order.lock().expect("no panic").push(number))?;
     }
     stream.synchronize()?;
-    assert_eq!(*order.lock().expect("no panic"), (0..10).collect::<Vec<_>>());
+    assert_eq!(
+        *order.lock().expect("no panic"),
+        (0..10).collect::<Vec<_>>()
+    );
     Ok(())
 }
 
@@ -65,7 +68,12 @@ fn every_call_inside_a_host_function_is_refused_without_touching_the_driver() ->
     })?;
     stream.synchronize()?;
     let kinds = receiver.recv_timeout(PATIENCE)?;
-    assert!(kinds.iter().all(|kind| *kind == Err(ErrorKind::InHostFunction)), "{kinds:?}");
+    assert!(
+        kinds
+            .iter()
+            .all(|kind| *kind == Err(ErrorKind::InHostFunction)),
+        "{kinds:?}"
+    );
     Ok(())
 }
 
@@ -137,23 +145,38 @@ fn drops_inside_a_host_function_are_put_off_and_happen() -> Test {
 
 #[test]
 fn a_closure_that_was_not_enqueued_is_dropped_and_never_runs() {
-    let Some(bench) = Bench::only_software() else { return };
+    let Some(bench) = Bench::only_software() else {
+        return;
+    };
     let stream = bench.stream();
     let (sender, receiver) = channel::<()>();
-    bench.simulator().fail("cuLaunchHostFunc", 1, CUresult::CUDA_ERROR_INVALID_VALUE);
-    let error = stream.host_function(move || sender.send(()).expect("it never runs")).expect_err("it fails");
+    bench
+        .simulator()
+        .fail("cuLaunchHostFunc", 1, CUresult::CUDA_ERROR_INVALID_VALUE);
+    let error = stream
+        .host_function(move || sender.send(()).expect("it never runs"))
+        .expect_err("it fails");
     assert_eq!(error.subject(), "enqueue a host function");
-    assert!(receiver.recv_timeout(PATIENCE).is_err(), "the sender is dropped, unused");
+    assert!(
+        receiver.recv_timeout(PATIENCE).is_err(),
+        "the sender is dropped, unused"
+    );
 }
 
 #[test]
 fn an_error_of_the_enqueue_does_not_prove_that_it_was_not_queued() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let (sender, receiver) = channel();
     let code = CUresult::CUDA_ERROR_UNKNOWN;
-    bench.simulator().fail_after_executing("cuLaunchHostFunc", 1, code);
-    let error = stream.host_function(move || sender.send(7).expect("the test waits")).expect_err("it says so");
+    bench
+        .simulator()
+        .fail_after_executing("cuLaunchHostFunc", 1, code);
+    let error = stream
+        .host_function(move || sender.send(7).expect("the test waits"))
+        .expect_err("it says so");
     assert_eq!(error.status(), Some(code));
     stream.synchronize()?;
     assert_eq!(receiver.recv_timeout(PATIENCE)?, 7);
@@ -170,7 +193,10 @@ fn a_host_function_owns_what_it_uses() -> Test {
     stream.synchronize()?;
     let deadline = std::time::Instant::now() + PATIENCE;
     while weak.strong_count() > 0 {
-        assert!(std::time::Instant::now() < deadline, "the closure is never dropped");
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the closure is never dropped"
+        );
         std::thread::yield_now();
     }
     Ok(())

@@ -1,24 +1,31 @@
 //! Launching: the forms, the checks, the configuration.
 
-use cuda_driver::{
-    AnyStream, Dim3, DynamicArgument, ErrorKind, LaunchConfig, Null, launch,
-};
+use cuda_driver::{AnyStream, Dim3, DynamicArgument, ErrorKind, LaunchConfig, Null, launch};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SHARED_DYNAMIC, SPIN, VECTOR_ADD, load};
 use crate::support::{Test, numbers};
 
-const NOTHING: &str = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }";
+const NOTHING: &str =
+    ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry nothing() { ret; }";
 
 #[test]
 fn the_three_forms_of_a_launch_do_the_same() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let add = load(bench.context(), VECTOR_ADD, "vector_add");
-    let (a, b) = (stream.upload(&[1.0_f32; 1000])?, stream.upload(&[2.0_f32; 1000])?);
+    let (a, b) = (
+        stream.upload(&[1.0_f32; 1000])?,
+        stream.upload(&[2.0_f32; 1000])?,
+    );
     let n = 1000_u32;
     let config = LaunchConfig::for_len(1000);
-    let mut sums = [stream.zeroed::<f32>(1000)?, stream.zeroed(1000)?, stream.zeroed(1000)?, stream.zeroed(1000)?];
+    let mut sums = [
+        stream.zeroed::<f32>(1000)?,
+        stream.zeroed(1000)?,
+        stream.zeroed(1000)?,
+        stream.zeroed(1000)?,
+    ];
     let [one, two, three, four] = &mut sums;
     // SAFETY: the kernel reads `a` and `b` and writes the sum, a thousand elements each; so do the next three.
     unsafe { add.launch(&stream, config, (&a, &b, &mut *one, n)) }?;
@@ -71,13 +78,16 @@ fn a_wrong_number_of_arguments_is_refused_before_any_call() -> Test {
     // SAFETY: the launch must be refused; so must the next ones.
     let few = unsafe { add.launch(&stream, config, (&a, &a)) }.expect_err("two are too few");
     // SAFETY: as above.
-    let many = unsafe { add.launch(&stream, config, (&a, &a, &a, 1_u32, 1_u32)) }.expect_err("five are too many");
+    let many = unsafe { add.launch(&stream, config, (&a, &a, &a, 1_u32, 1_u32)) }
+        .expect_err("five are too many");
     // SAFETY: as above.
     let none = unsafe { add.launch_dynamic(&stream, config, &[]) }.expect_err("none are too few");
     for (error, given) in [(few, 2), (many, 5), (none, 0)] {
         assert_eq!(error.kind(), ErrorKind::ArgumentMismatch);
         assert_eq!(error.call(), None);
-        let expected = format!("cannot launch `vector_add`: it has 4 parameters, and {given} arguments were given");
+        let expected = format!(
+            "cannot launch `vector_add`: it has 4 parameters, and {given} arguments were given"
+        );
         assert_eq!(error.to_string(), expected);
     }
     Ok(())
@@ -91,15 +101,20 @@ fn an_argument_of_a_wrong_size_is_refused_before_any_call() -> Test {
     let mut a = stream.zeroed::<f32>(1)?;
     let config = LaunchConfig::for_len(1);
     // SAFETY: the launch must be refused.
-    let error = unsafe { add.launch(&stream, config, (&a, 1_u16, Null, 1_u64)) }.expect_err("sizes differ");
+    let error =
+        unsafe { add.launch(&stream, config, (&a, 1_u16, Null, 1_u64)) }.expect_err("sizes differ");
     assert_eq!(error.kind(), ErrorKind::ArgumentMismatch);
     assert_eq!(
         error.to_string(),
         "cannot launch `vector_add`: parameter 1 has 8 bytes and its argument 2; parameter 3 has 4 bytes and its argument 8"
     );
-    let arguments = [DynamicArgument::write(&mut a), DynamicArgument::value(&1_u8)];
+    let arguments = [
+        DynamicArgument::write(&mut a),
+        DynamicArgument::value(&1_u8),
+    ];
     // SAFETY: the launch must be refused.
-    let error = unsafe { add.launch_dynamic(&stream, config, &arguments) }.expect_err("two are too few");
+    let error =
+        unsafe { add.launch_dynamic(&stream, config, &arguments) }.expect_err("two are too few");
     assert_eq!(error.kind(), ErrorKind::ArgumentMismatch);
     Ok(())
 }
@@ -134,10 +149,16 @@ fn for_len_covers_every_element_and_none_too() -> Test {
         // SAFETY: the kernel reads and writes `len` elements.
         unsafe { add.launch(&stream, config, (&a, &a, &mut sum, u32::try_from(len)?)) }?;
         let sum = sum.to_vec()?;
-        assert!(sum[..len].iter().all(|&it| it == 2.0) && sum[len] == 0.0, "{len}");
+        assert!(
+            sum[..len].iter().all(|&it| it == 2.0) && sum[len] == 0.0,
+            "{len}"
+        );
     }
     assert_eq!(LaunchConfig::for_len(0).grid, Dim3::new(1, 1, 1));
-    assert_eq!(LaunchConfig::for_len_with_block(1000, 100).grid, Dim3::new(10, 1, 1));
+    assert_eq!(
+        LaunchConfig::for_len_with_block(1000, 100).grid,
+        Dim3::new(10, 1, 1)
+    );
     Ok(())
 }
 
@@ -182,7 +203,13 @@ fn more_launches_than_the_queue_holds_all_run() -> Test {
     let count = 1500_u16;
     for _ in 0..count {
         // SAFETY: the kernel changes 32 elements.
-        unsafe { add.launch(&stream, LaunchConfig::new(1, 32), (&mut data, 32_u32, 1.0_f32, 1_u32)) }?;
+        unsafe {
+            add.launch(
+                &stream,
+                LaunchConfig::new(1, 32),
+                (&mut data, 32_u32, 1.0_f32, 1_u32),
+            )
+        }?;
     }
     assert_eq!(data.to_vec()?, [f32::from(count); 32]);
     Ok(())
@@ -190,8 +217,16 @@ fn more_launches_than_the_queue_holds_all_run() -> Test {
 
 #[test]
 fn dimensions_come_in_many_forms() {
-    let all = [Dim3::from(5), (5, 1).into(), (5, 1, 1).into(), [5, 1, 1].into()];
+    let all = [
+        Dim3::from(5),
+        (5, 1).into(),
+        (5, 1, 1).into(),
+        [5, 1, 1].into(),
+    ];
     assert!(all.iter().all(|it| *it == Dim3::new(5, 1, 1)));
     assert_eq!(Dim3::new(2, 3, 4).to_string(), "2×3×4");
-    assert_eq!(Dim3::new(u32::MAX, u32::MAX, u32::MAX).volume(), u128::from(u32::MAX).pow(3));
+    assert_eq!(
+        Dim3::new(u32::MAX, u32::MAX, u32::MAX).volume(),
+        u128::from(u32::MAX).pow(3)
+    );
 }

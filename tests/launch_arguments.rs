@@ -67,8 +67,20 @@ fn structs_by_value_are_not_packed_with_alignment_1() -> Test {
     let stream = bench.stream();
     let structs = load(bench.context(), PARAMS, "structs");
     let mut out = stream.zeroed::<f64>(6)?;
-    let mixed = Mixed { tag: 9, gap: [0xff; 7], value: 6.5, code: 777, end: [0xff; 6] };
-    let arguments = (Vector4([1.0, 2.0, 3.0, 4.0]), 250_u8, Aligned4([5.0, 6.0, 7.0, 8.0]), mixed, &mut out);
+    let mixed = Mixed {
+        tag: 9,
+        gap: [0xff; 7],
+        value: 6.5,
+        code: 777,
+        end: [0xff; 6],
+    };
+    let arguments = (
+        Vector4([1.0, 2.0, 3.0, 4.0]),
+        250_u8,
+        Aligned4([5.0, 6.0, 7.0, 8.0]),
+        mixed,
+        &mut out,
+    );
     // SAFETY: the arguments have the types of the parameters, and the kernel writes six elements.
     unsafe { structs.launch(&stream, ONE(), arguments) }?;
     assert_eq!(out.to_vec()?, [4321.0, 250.0, 8765.0, 9.0, 6.5, 777.0]);
@@ -78,8 +90,9 @@ fn structs_by_value_are_not_packed_with_alignment_1() -> Test {
 /// PTX of a kernel that stores the sum of `count` numbers.
 fn sum_of(count: usize) -> String {
     let parameters: Vec<String> = (0..count).map(|it| format!(".param .u32 p{it}")).collect();
-    let adds: String =
-        (0..count).map(|it| format!("ld.param.u32 %r2, [p{it}];\nadd.u32 %r1, %r1, %r2;\n")).collect();
+    let adds: String = (0..count)
+        .map(|it| format!("ld.param.u32 %r2, [p{it}];\nadd.u32 %r1, %r1, %r2;\n"))
+        .collect();
     format!(
         ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry sum({}, .param .u64 to)\n{{\n\
          .reg .b32 %r<3>;\n.reg .b64 %rd<3>;\nmov.u32 %r1, 0;\n{adds}ld.param.u64 %rd1, [to];\n\
@@ -111,7 +124,10 @@ fn a_list_built_at_run_time_can_be_longer() -> Test {
     let sum = load(bench.context(), &sum_of(100), "sum");
     let mut out = stream.zeroed::<u32>(1)?;
     let values: Vec<u32> = (0..100).collect();
-    let mut arguments: Vec<_> = values.iter().map(cuda_driver::DynamicArgument::value).collect();
+    let mut arguments: Vec<_> = values
+        .iter()
+        .map(cuda_driver::DynamicArgument::value)
+        .collect();
     arguments.push(cuda_driver::DynamicArgument::write(&mut out));
     assert!(format!("{:?}", arguments[100]).contains("is_memory: true"));
     // SAFETY: the kernel takes a hundred numbers and writes one element.

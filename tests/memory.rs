@@ -18,7 +18,10 @@ fn what_is_uploaded_comes_back() -> Test {
     assert!(!memory.is_empty());
     assert_ne!(memory.as_raw(), 0);
     assert!(memory.context().is_same(bench.context()));
-    assert_eq!(memory.home_stream().ok_or("a home")?.as_raw(), stream.as_raw());
+    assert_eq!(
+        memory.home_stream().ok_or("a home")?.as_raw(),
+        stream.as_raw()
+    );
     assert_eq!(memory.to_vec()?, numbers(1000));
     Ok(())
 }
@@ -53,7 +56,9 @@ fn uninitialised_memory_is_maybe_uninit_until_it_was_written() -> Test {
 
 #[test]
 fn zero_bytes_make_no_driver_call_and_no_entry() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let (stream, other) = (bench.stream(), bench.stream());
     let (result, calls) = bench.calls_of(|| -> Test {
         let mut memory = stream.upload::<u32>(&[])?;
@@ -97,11 +102,22 @@ fn empty_memory_works_everywhere() -> Test {
 fn a_length_times_size_that_wraps_is_an_error() {
     let bench = Bench::new();
     let stream = bench.stream();
-    for len in [usize::MAX, usize::MAX / 2, usize::MAX / 8 + 1, isize::MAX as usize / 8 + 1] {
+    for len in [
+        usize::MAX,
+        usize::MAX / 2,
+        usize::MAX / 8 + 1,
+        isize::MAX as usize / 8 + 1,
+    ] {
         let errors = [
             stream.zeroed::<u64>(len).map(drop).expect_err("too long"),
-            stream.uninitialized::<u64>(len).map(drop).expect_err("too long"),
-            stream.pinned_zeroed::<u64>(len).map(drop).expect_err("too long"),
+            stream
+                .uninitialized::<u64>(len)
+                .map(drop)
+                .expect_err("too long"),
+            stream
+                .pinned_zeroed::<u64>(len)
+                .map(drop)
+                .expect_err("too long"),
         ];
         for error in errors {
             assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
@@ -117,10 +133,16 @@ fn more_than_the_device_has_is_out_of_memory_with_a_remedy() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let total = bench.context().memory_info()?.total;
-    let error = stream.uninitialized::<u8>(total * 2).map(drop).expect_err("there is less");
+    let error = stream
+        .uninitialized::<u8>(total * 2)
+        .map(drop)
+        .expect_err("there is less");
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
-    assert_eq!(error.subject(), format!("allocate {} elements of 1 bytes", total * 2));
+    assert_eq!(
+        error.subject(),
+        format!("allocate {} elements of 1 bytes", total * 2)
+    );
     assert!(error.remedy().is_some());
     assert!(!bench.context().is_poisoned());
     Ok(())
@@ -128,10 +150,15 @@ fn more_than_the_device_has_is_out_of_memory_with_a_remedy() -> Test {
 
 #[test]
 fn memory_runs_out_at_the_limit_and_can_be_had_again_after_a_free() -> Test {
-    let Some(bench) = Bench::only_software_with(|it| it.memory_limit(1 << 20)) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.memory_limit(1 << 20)) else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let first = stream.uninitialized::<u8>(800 << 10)?;
-    let error = stream.uninitialized::<u8>(800 << 10).map(drop).expect_err("it is full");
+    let error = stream
+        .uninitialized::<u8>(800 << 10)
+        .map(drop)
+        .expect_err("it is full");
     assert_eq!(error.kind(), ErrorKind::OutOfMemory);
     drop(first);
     stream.synchronize()?;
@@ -171,7 +198,9 @@ fn without_the_stream_ordered_allocator_memory_is_freed_after_its_last_use() -> 
     // Such a device has no memory pools: attribute 115.
     let mut device = cuda_sim::DeviceConfig::h200();
     device.attributes.push((115, 0));
-    let Some(bench) = Bench::only_software_with(|it| it.devices(vec![device])) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.devices(vec![device])) else {
+        return Ok(());
+    };
     let (stream, other) = (bench.stream(), bench.stream());
     let (result, calls) = bench.calls_of(|| -> Test {
         let mut memory = stream.zeroed::<u32>(1000)?;
@@ -182,7 +211,13 @@ fn without_the_stream_ordered_allocator_memory_is_freed_after_its_last_use() -> 
         Ok(())
     });
     result?;
-    assert!(calls.contains("1 × cuMemAlloc_v2") && calls.contains("1 × cuMemFree_v2"), "{calls}");
-    assert!(!calls.contains("cuMemAllocAsync") && !calls.contains("cuMemFreeAsync"), "{calls}");
+    assert!(
+        calls.contains("1 × cuMemAlloc_v2") && calls.contains("1 × cuMemFree_v2"),
+        "{calls}"
+    );
+    assert!(
+        !calls.contains("cuMemAllocAsync") && !calls.contains("cuMemFreeAsync"),
+        "{calls}"
+    );
     Ok(())
 }

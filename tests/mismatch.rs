@@ -4,7 +4,7 @@ use cuda_driver::{ContextFlags, Driver, ErrorKind, LaunchConfig};
 
 use crate::support::Test;
 use crate::support::bench::Bench;
-use crate::support::kernels::{VectorAdd, VECTOR_ADD, load};
+use crate::support::kernels::{VECTOR_ADD, VectorAdd, load};
 
 #[test]
 fn memory_of_another_driver_is_refused_before_any_call() -> Test {
@@ -16,8 +16,10 @@ fn memory_of_another_driver_is_refused_before_any_call() -> Test {
     let errors = [
         here.copy(&theirs, &mut ours).expect_err("device to device"),
         here.copy(&ours, &mut theirs).expect_err("device to device"),
-        here.copy(&[0_u32; 10], &mut theirs).expect_err("host to device"),
-        here.copy(&theirs, &mut [0_u32; 10]).expect_err("device to host"),
+        here.copy(&[0_u32; 10], &mut theirs)
+            .expect_err("host to device"),
+        here.copy(&theirs, &mut [0_u32; 10])
+            .expect_err("device to host"),
         here.copy(&buffer, &mut ours).expect_err("pinned to device"),
         here.copy(&ours, &mut buffer).expect_err("device to pinned"),
         here.fill(&mut theirs, 0x0102_0304).expect_err("fill"),
@@ -38,8 +40,16 @@ fn memory_of_another_driver_is_no_argument_of_a_launch() -> Test {
     let theirs = there.zeroed::<f32>(10)?;
     let mut ours = here.zeroed::<f32>(10)?;
     let add = VectorAdd::load(bench.context());
-    let error = add.run(&here, theirs.as_slice(), theirs.as_slice(), ours.as_mut_slice());
-    assert_eq!(error.expect_err("the drivers differ").kind(), ErrorKind::Mismatch);
+    let error = add.run(
+        &here,
+        theirs.as_slice(),
+        theirs.as_slice(),
+        ours.as_mut_slice(),
+    );
+    assert_eq!(
+        error.expect_err("the drivers differ").kind(),
+        ErrorKind::Mismatch
+    );
     Ok(())
 }
 
@@ -51,8 +61,16 @@ fn events_of_another_driver_are_refused() -> Test {
     let stream = bench.stream();
     let error = cuda_driver::AnyStream::wait_for(&stream, &event).expect_err("the drivers differ");
     assert_eq!(error.kind(), ErrorKind::Mismatch);
-    assert_eq!(event.record(&stream).expect_err("the drivers differ").kind(), ErrorKind::Mismatch);
-    let ours = bench.context().create_event(cuda_driver::EventFlags::TIMING)?;
+    assert_eq!(
+        event
+            .record(&stream)
+            .expect_err("the drivers differ")
+            .kind(),
+        ErrorKind::Mismatch
+    );
+    let ours = bench
+        .context()
+        .create_event(cuda_driver::EventFlags::TIMING)?;
     event.record(&other.create_stream()?)?;
     ours.record(&stream)?;
     event.synchronize()?;
@@ -64,13 +82,22 @@ fn events_of_another_driver_are_refused() -> Test {
 #[test]
 fn a_kernel_of_another_context_is_refused_before_any_call() -> Test {
     let bench = Bench::new();
-    let other = bench.driver().device(0)?.create_context(ContextFlags::default())?;
+    let other = bench
+        .driver()
+        .device(0)?
+        .create_context(ContextFlags::default())?;
     let stream = bench.stream();
     let function = load(&other, VECTOR_ADD, "vector_add");
     let mut memory = stream.zeroed::<f32>(4)?;
     let a = stream.zeroed::<f32>(4)?;
     // SAFETY: the kernel reads and writes four elements of each.
-    let result = unsafe { function.launch(&stream, LaunchConfig::for_len(4), (&a, &a, &mut memory, 4_u32)) };
+    let result = unsafe {
+        function.launch(
+            &stream,
+            LaunchConfig::for_len(4),
+            (&a, &a, &mut memory, 4_u32),
+        )
+    };
     let error = result.expect_err("the contexts differ");
     assert_eq!(error.kind(), ErrorKind::Mismatch);
     assert_eq!(error.call(), None);
@@ -83,16 +110,32 @@ fn a_kernel_of_another_context_is_refused_before_any_call() -> Test {
 
 #[test]
 fn memory_of_another_device_is_no_argument_without_peer_access() -> Test {
-    let devices = vec![cuda_sim::DeviceConfig::h200(), cuda_sim::DeviceConfig::h200()];
-    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else { return Ok(()) };
+    let devices = vec![
+        cuda_sim::DeviceConfig::h200(),
+        cuda_sim::DeviceConfig::h200(),
+    ];
+    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else {
+        return Ok(());
+    };
     let second = bench.driver().device(1)?.primary_context()?;
     let (here, there) = (bench.stream(), second.create_stream()?);
     let theirs = there.zeroed::<f32>(10)?;
     let mut ours = here.zeroed::<f32>(10)?;
     let add = VectorAdd::load(bench.context());
-    let result = add.run(&here, theirs.as_slice(), theirs.as_slice(), ours.as_mut_slice());
-    assert_eq!(result.expect_err("the devices differ").kind(), ErrorKind::Mismatch);
+    let result = add.run(
+        &here,
+        theirs.as_slice(),
+        theirs.as_slice(),
+        ours.as_mut_slice(),
+    );
+    assert_eq!(
+        result.expect_err("the devices differ").kind(),
+        ErrorKind::Mismatch
+    );
     let mut theirs = theirs;
-    assert!(here.fill(&mut theirs, 1.0).is_err(), "a fill of another device's memory");
+    assert!(
+        here.fill(&mut theirs, 1.0).is_err(),
+        "a fill of another device's memory"
+    );
     Ok(())
 }

@@ -34,7 +34,12 @@ fn the_parameters_of_a_kernel_are_known() -> Test {
     assert_eq!(sizes, [1, 2, 8, 4, 1, 8, 2, 4, 8]);
     assert_eq!(offsets, [0, 2, 8, 16, 20, 24, 32, 36, 40]);
     let structs = module.function("structs")?;
-    let sizes: Vec<_> = structs.parameters().ok_or("the driver tells")?.iter().map(|it| it.size).collect();
+    let sizes: Vec<_> = structs
+        .parameters()
+        .ok_or("the driver tells")?
+        .iter()
+        .map(|it| it.size)
+        .collect();
     assert_eq!(sizes, [16, 1, 16, 24, 8]);
     Ok(())
 }
@@ -42,7 +47,9 @@ fn the_parameters_of_a_kernel_are_known() -> Test {
 #[test]
 fn what_a_kernel_needs_is_known() -> Test {
     let bench = Bench::new();
-    let module = bench.context().load_ptx(include_str!("kernels/barrier.ptx"))?;
+    let module = bench
+        .context()
+        .load_ptx(include_str!("kernels/barrier.ptx"))?;
     let attributes = module.function("block_sums")?.attributes()?;
     assert_eq!(attributes.static_shared_bytes, 1024);
     assert!(attributes.max_threads_per_block >= 32);
@@ -59,11 +66,20 @@ fn what_a_kernel_needs_is_known() -> Test {
 fn a_function_keeps_its_module_loaded() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let function = bench.context().load_ptx(VECTOR_ADD)?.function("vector_add")?;
+    let function = bench
+        .context()
+        .load_ptx(VECTOR_ADD)?
+        .function("vector_add")?;
     let a = stream.upload(&[1.0_f32; 10])?;
     let mut sum = stream.zeroed::<f32>(10)?;
     // SAFETY: the kernel reads `a` and writes `sum`, ten elements each.
-    unsafe { function.launch(&stream, LaunchConfig::for_len(10), (&a, &a, &mut sum, 10_u32)) }?;
+    unsafe {
+        function.launch(
+            &stream,
+            LaunchConfig::for_len(10),
+            (&a, &a, &mut sum, 10_u32),
+        )
+    }?;
     assert_eq!(sum.to_vec()?, [2.0; 10]);
     Ok(())
 }
@@ -75,7 +91,10 @@ fn a_module_is_closed_when_nothing_uses_it() -> Test {
     let function = module.function("vector_add")?;
     let error = module.close().expect_err("the function uses it");
     assert_eq!(error.error().kind(), cuda_driver::ErrorKind::StillShared);
-    assert!(error.to_string().starts_with("cannot unload the module: "), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot unload the module: "),
+        "{error}"
+    );
     let module = error.into_handle().ok_or("the handle comes back")?;
     drop(function);
     module.close()?;
@@ -101,7 +120,9 @@ fn modules_are_dropped_on_threads_without_a_context() -> Test {
     let bench = Bench::new();
     let module = bench.context().load_ptx(SPIN)?;
     let function = module.function("delay_then_add")?;
-    std::thread::spawn(move || drop((module, function))).join().expect("no panic");
+    std::thread::spawn(move || drop((module, function)))
+        .join()
+        .expect("no panic");
     Ok(())
 }
 
@@ -133,7 +154,12 @@ fn global_variables_have_an_address_and_a_size() -> Test {
     let (counters, _) = module.global_address("counters")?;
     let to = host.as_mut_ptr().cast();
     // SAFETY: both have 24 bytes; the host waits before it looks.
-    unsafe { call!(bench.driver(), cuMemcpyDtoHAsync_v2(to, counters, 24, stream.as_raw())) }?;
+    unsafe {
+        call!(
+            bench.driver(),
+            cuMemcpyDtoHAsync_v2(to, counters, 24, stream.as_raw())
+        )
+    }?;
     stream.synchronize()?;
     assert_eq!(host, [1, 2, 0, 3, 0, 0]);
     Ok(())
@@ -142,11 +168,19 @@ fn global_variables_have_an_address_and_a_size() -> Test {
 #[test]
 fn options_of_the_compiler_are_passed_and_its_log_is_kept() -> Test {
     let bench = Bench::new();
-    let options = JitOptions::new().max_registers(32).optimization_level(3).generate_line_info().verbose_log();
+    let options = JitOptions::new()
+        .max_registers(32)
+        .optimization_level(3)
+        .generate_line_info()
+        .verbose_log();
     let module = bench.context().load_ptx_with(VECTOR_ADD, &options)?;
     if bench.is_real() {
         // The log is empty where the code was in the compiler's cache.
-        assert!(module.info_log().is_empty() || module.info_log().contains("vector_add"), "{}", module.info_log());
+        assert!(
+            module.info_log().is_empty() || module.info_log().contains("vector_add"),
+            "{}",
+            module.info_log()
+        );
     }
     assert!(module.function("vector_add")?.attributes()?.registers <= 32);
     Ok(())
@@ -179,12 +213,19 @@ fn a_module_is_loaded_from_a_file() -> Test {
 fn the_same_text_loaded_twice_is_two_modules() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let modules = [bench.context().load_ptx(CONST_MEMORY)?, bench.context().load_ptx(CONST_MEMORY)?];
+    let modules = [
+        bench.context().load_ptx(CONST_MEMORY)?,
+        bench.context().load_ptx(CONST_MEMORY)?,
+    ];
     assert!(!modules[0].is_same(&modules[1]));
     for module in &modules {
         let mut out = stream.zeroed::<i32>(7)?;
         // SAFETY: seven threads write the seven elements.
-        unsafe { module.function("count")?.launch(&stream, LaunchConfig::new(1, 7), (&mut out,)) }?;
+        unsafe {
+            module
+                .function("count")?
+                .launch(&stream, LaunchConfig::new(1, 7), (&mut out,))
+        }?;
         // 1, 2, 0, 3 and the additions of this module's one launch alone.
         assert_eq!(out.to_vec()?, [4, 4, 2, 3, 0, 0, 3]);
     }

@@ -10,7 +10,10 @@ use crate::support::kernels::{CONST_MEMORY, VECTOR_ADD};
 fn ptx_with_a_nul_inside_is_refused_before_any_call() -> Test {
     let bench = Bench::new();
     let text = VECTOR_ADD.replacen("ret;", "ret;\0", 1);
-    let error = bench.context().load_ptx(&text).expect_err("there is a NUL inside");
+    let error = bench
+        .context()
+        .load_ptx(&text)
+        .expect_err("there is a NUL inside");
     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
     assert_eq!(error.call(), None);
     assert_eq!(error.subject(), "load a PTX module");
@@ -36,14 +39,24 @@ fn truncated_ptx_is_an_error_at_every_length() -> Test {
 fn ptx_that_does_not_compile_shows_the_log_and_the_line() -> Test {
     let bench = Bench::new();
     let text = VECTOR_ADD.replacen("ret;", "@@ret;", 1);
-    let error = bench.context().load_ptx(&text).expect_err("no instruction begins like that");
+    let error = bench
+        .context()
+        .load_ptx(&text)
+        .expect_err("no instruction begins like that");
     assert_eq!(error.kind(), ErrorKind::InvalidImage, "{error}");
     assert_eq!(error.call(), Some("cuModuleLoadDataEx"));
     let log = error.log().ok_or("a log")?;
     assert!(log.contains("@@ret"), "the log shows the line: {log}");
-    let line = text.lines().position(|it| it.contains("@@ret")).ok_or("it is there")? + 1;
+    let line = text
+        .lines()
+        .position(|it| it.contains("@@ret"))
+        .ok_or("it is there")?
+        + 1;
     assert!(log.contains(&format!("line {line}")), "{log}");
-    assert!(error.to_string().starts_with("cannot load a PTX module: "), "{error}");
+    assert!(
+        error.to_string().starts_with("cannot load a PTX module: "),
+        "{error}"
+    );
     Ok(())
 }
 
@@ -51,33 +64,59 @@ fn ptx_that_does_not_compile_shows_the_log_and_the_line() -> Test {
 fn ptx_newer_than_the_driver_says_both_versions() -> Test {
     let bench = Bench::new();
     let text = VECTOR_ADD.replacen(".version 7.0", ".version 99.0", 1);
-    let error = bench.context().load_ptx(&text).expect_err("no driver is that new");
+    let error = bench
+        .context()
+        .load_ptx(&text)
+        .expect_err("no driver is that new");
     assert_eq!(error.kind(), ErrorKind::InvalidImage, "{error}");
     assert!(error.to_string().contains("99.0"), "{error}");
-    assert!(error.to_string().contains(&bench.driver().version().to_string()), "{error}");
-    assert!(error.remedy().is_some_and(|it| it.contains(".version")), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains(&bench.driver().version().to_string()),
+        "{error}"
+    );
+    assert!(
+        error.remedy().is_some_and(|it| it.contains(".version")),
+        "{error}"
+    );
     Ok(())
 }
 
 #[test]
 fn ptx_for_a_newer_device_says_both_architectures() -> Test {
     let bench = Bench::new();
-    let text = VECTOR_ADD.replacen(".target sm_52", ".target sm_120", 1).replacen(".version 7.0", ".version 8.7", 1);
+    let text = VECTOR_ADD
+        .replacen(".target sm_52", ".target sm_120", 1)
+        .replacen(".version 7.0", ".version 8.7", 1);
     let capability = bench.driver().device(0)?.compute_capability()?;
     if capability.major >= 12 {
         return Ok(());
     }
-    let error = bench.context().load_ptx(&text).expect_err("the device is older");
+    let error = bench
+        .context()
+        .load_ptx(&text)
+        .expect_err("the device is older");
     assert_eq!(error.kind(), ErrorKind::InvalidImage, "{error}");
     let text = error.to_string();
-    assert!(text.contains("sm_120") && text.contains(&capability.to_string()), "{text}");
+    assert!(
+        text.contains("sm_120") && text.contains(&capability.to_string()),
+        "{text}"
+    );
     Ok(())
 }
 
 #[test]
 fn what_is_no_image_at_all_is_refused() -> Test {
     let bench = Bench::new();
-    for image in [&b""[..], b"\0", b"\x7fELF", b"MZ\x90\0", &[0; 64], &[0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0]] {
+    for image in [
+        &b""[..],
+        b"\0",
+        b"\x7fELF",
+        b"MZ\x90\0",
+        &[0; 64],
+        &[0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0],
+    ] {
         // SAFETY: what is no image must be refused.
         let error = unsafe { bench.context().load_binary(image) }.expect_err("it is none");
         assert_eq!(error.kind(), ErrorKind::InvalidImage, "{image:?}: {error}");
@@ -91,7 +130,10 @@ fn what_is_no_image_at_all_is_refused() -> Test {
         let error = unsafe { bench.context().load_fatbin(image) }.expect_err("it is no fat binary");
         assert_eq!(error.kind(), ErrorKind::InvalidImage);
     }
-    let error = bench.context().load_ptx("int main() {}").expect_err("it is no PTX");
+    let error = bench
+        .context()
+        .load_ptx("int main() {}")
+        .expect_err("it is no PTX");
     assert_eq!(error.kind(), ErrorKind::InvalidImage, "{error}");
     Ok(())
 }
@@ -102,7 +144,12 @@ fn a_file_that_is_not_there_is_not_found() {
     // SAFETY: there is no file.
     let error = unsafe { bench.context().load_file("/nowhere/kernel.ptx") }.expect_err("no file");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.to_string().starts_with("cannot load the module `/nowhere/kernel.ptx`: "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot load the module `/nowhere/kernel.ptx`: "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -120,7 +167,13 @@ fn a_kernel_that_is_not_there_lists_those_that_are() -> Test {
     );
     for name in ["", "count\0", "Count", "no such kernel"] {
         let error = module.function(name).expect_err("there is none");
-        assert!(matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidArgument), "{name:?}: {error}");
+        assert!(
+            matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::InvalidArgument
+            ),
+            "{name:?}: {error}"
+        );
     }
     Ok(())
 }
@@ -141,7 +194,9 @@ fn a_failed_load_leaks_nothing_and_the_next_one_works() -> Test {
     let bench = Bench::new();
     for _ in 0..3 {
         assert!(bench.context().load_ptx("nonsense").is_err());
-        bench.context().load_ptx_with(VECTOR_ADD, &JitOptions::new())?;
+        bench
+            .context()
+            .load_ptx_with(VECTOR_ADD, &JitOptions::new())?;
     }
     Ok(())
 }

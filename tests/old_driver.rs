@@ -27,8 +27,10 @@ fn everything_works(bench: &Bench) -> Test {
     }
     let slow = SlowAdd::load(bench.context(), 3);
     slow.run(&other, sum.as_mut_slice(), 1.0)?;
-    let (start, end) =
-        (bench.context().create_event(EventFlags::TIMING)?, bench.context().create_event(EventFlags::TIMING)?);
+    let (start, end) = (
+        bench.context().create_event(EventFlags::TIMING)?,
+        bench.context().create_event(EventFlags::TIMING)?,
+    );
     start.record(&home)?;
     end.record(&home)?;
     other.wait_for(&end)?;
@@ -47,13 +49,17 @@ fn everything_works(bench: &Bench) -> Test {
 
 #[test]
 fn a_driver_that_wants_a_context_for_every_call_gets_one() -> Test {
-    let Some(bench) = Bench::only_software_with(|it| it.old_driver(true)) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.old_driver(true)) else {
+        return Ok(());
+    };
     everything_works(&bench)
 }
 
 #[test]
 fn a_call_that_was_refused_for_want_of_a_context_is_repeated_once_and_remembered() -> Test {
-    let Some(bench) = Bench::only_software_with(|it| it.old_driver(true)) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.old_driver(true)) else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let add = VectorAdd::load(bench.context());
     let a = stream.upload(&[1.0; 10])?;
@@ -62,14 +68,19 @@ fn a_call_that_was_refused_for_want_of_a_context_is_repeated_once_and_remembered
     let (result, calls) =
         bench.calls_of(|| add.run(&stream, a.as_slice(), a.as_slice(), sum.as_mut_slice()));
     result?;
-    assert_eq!(calls, "1 × cuCtxPopCurrent_v2, 1 × cuCtxPushCurrent_v2, 1 × cuLaunchKernel");
+    assert_eq!(
+        calls,
+        "1 × cuCtxPopCurrent_v2, 1 × cuCtxPushCurrent_v2, 1 × cuLaunchKernel"
+    );
     Ok(())
 }
 
 #[test]
 fn every_generation_from_11_4_on_works() -> Test {
     for version in [11_040, 11_080, 12_000, 12_030, 12_050, 12_080, 13_000] {
-        let Some(bench) = Bench::only_software_with(|it| it.driver_version(version)) else { return Ok(()) };
+        let Some(bench) = Bench::only_software_with(|it| it.driver_version(version)) else {
+            return Ok(());
+        };
         everything_works(&bench)?;
     }
     Ok(())
@@ -77,16 +88,26 @@ fn every_generation_from_11_4_on_works() -> Test {
 
 #[test]
 fn without_parameter_info_the_ptx_tells_the_parameters() -> Test {
-    let Some(bench) = Bench::only_software_with(|it| it.driver_version(11_040)) else { return Ok(()) };
+    let Some(bench) = Bench::only_software_with(|it| it.driver_version(11_040)) else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let module = bench.context().load_ptx(VECTOR_ADD)?;
     assert_eq!(module.function_names()?, ["vector_add"]);
     let add = module.function("vector_add")?;
-    let sizes: Vec<_> = add.parameters().ok_or("the text tells")?.iter().map(|it| it.size).collect();
+    let sizes: Vec<_> = add
+        .parameters()
+        .ok_or("the text tells")?
+        .iter()
+        .map(|it| it.size)
+        .collect();
     assert_eq!(sizes, [8, 8, 8, 4]);
     let a = stream.zeroed::<f32>(1)?;
     // SAFETY: the launch must be refused.
     let result = unsafe { add.launch(&stream, LaunchConfig::new(1, 1), (&a, 1_u64)) };
-    assert_eq!(result.expect_err("two are too few").kind(), cuda_driver::ErrorKind::ArgumentMismatch);
+    assert_eq!(
+        result.expect_err("two are too few").kind(),
+        cuda_driver::ErrorKind::ArgumentMismatch
+    );
     Ok(())
 }

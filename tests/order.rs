@@ -52,7 +52,10 @@ fn a_read_on_another_stream_waits_for_the_zeroing_at_home() -> Test {
             copies.push(copy);
         }
         for copy in copies {
-            assert!(copy.to_vec()?.iter().all(|&it| it == 0), "a stream did not wait for the zeroing");
+            assert!(
+                copy.to_vec()?.iter().all(|&it| it == 0),
+                "a stream did not wait for the zeroing"
+            );
         }
     }
     Ok(())
@@ -60,10 +63,14 @@ fn a_read_on_another_stream_waits_for_the_zeroing_at_home() -> Test {
 
 #[test]
 fn crossing_enters_home_as_a_write() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let rig = Rig::new(&bench);
     let memory = rig.home.zeroed::<u32>(LEN)?;
-    let mut copies: Vec<_> = (0..2).map(|_| rig.home.zeroed::<u32>(LEN)).collect::<Result<_, _>>()?;
+    let mut copies: Vec<_> = (0..2)
+        .map(|_| rig.home.zeroed::<u32>(LEN))
+        .collect::<Result<_, _>>()?;
     for (stream, copy) in rig.others.iter().zip(&mut copies) {
         let (result, calls) = bench.calls_of(|| stream.copy(&memory, copy));
         result?;
@@ -82,7 +89,10 @@ fn a_write_on_another_stream_waits_for_a_read_at_home() -> Test {
         rig.delay_home()?;
         rig.home.copy(&memory, &mut copy)?;
         rig.others[0].fill(&mut memory, u32::MAX)?;
-        assert!(copy.to_vec()? == numbers(LEN), "the write was not ordered after the read");
+        assert!(
+            copy.to_vec()? == numbers(LEN),
+            "the write was not ordered after the read"
+        );
     }
     Ok(())
 }
@@ -154,7 +164,10 @@ fn once_shared_operations_at_home_wait_too() -> Test {
         for round in 1..5_u8 {
             rig.slow.run(&rig.others[0], memory.as_mut_slice(), 1.0)?;
             rig.slow.run(&rig.home, memory.as_mut_slice(), 1.0)?;
-            assert_eq!(rig.others[1].download(&memory.slice(7..8)?)?, [f32::from(round) * 2.0]);
+            assert_eq!(
+                rig.others[1].download(&memory.slice(7..8)?)?,
+                [f32::from(round) * 2.0]
+            );
         }
     }
     Ok(())
@@ -162,7 +175,9 @@ fn once_shared_operations_at_home_wait_too() -> Test {
 
 #[test]
 fn disjoint_halves_on_two_streams_do_not_wait_for_each_other() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let rig = Rig::new(&bench);
     let [one, two, _] = &rig.others;
     let mut memory = rig.home.zeroed::<u32>(LEN)?;
@@ -192,7 +207,12 @@ fn a_kernel_on_another_stream_sees_all_its_arguments_complete() -> Test {
         let mut twos = rig.others[0].zeroed::<f32>(LEN)?;
         rig.slow.run(&rig.others[0], twos.as_mut_slice(), 2.0)?;
         let mut sum = rig.others[1].zeroed::<f32>(LEN)?;
-        rig.add.run(&rig.others[2], ones.as_slice(), twos.as_slice(), sum.as_mut_slice())?;
+        rig.add.run(
+            &rig.others[2],
+            ones.as_slice(),
+            twos.as_slice(),
+            sum.as_mut_slice(),
+        )?;
         assert!(sum.to_vec()? == [3.0; LEN]);
     }
     Ok(())
@@ -205,12 +225,15 @@ fn one_buffer_twice_in_a_launch_is_locked_once() -> Test {
     let a = rig.home.upload(&[2.5; LEN])?;
     let mut both = rig.home.zeroed::<f32>(2 * LEN)?;
     let (left, right) = both.as_mut_slice().split_at_mut(LEN)?;
-    rig.add.run(&rig.others[0], a.as_slice(), a.as_slice(), left)?;
-    rig.add.run(&rig.others[1], a.as_slice(), a.as_slice(), right)?;
+    rig.add
+        .run(&rig.others[0], a.as_slice(), a.as_slice(), left)?;
+    rig.add
+        .run(&rig.others[1], a.as_slice(), a.as_slice(), right)?;
     assert!(both.to_vec()? == [5.0; 2 * LEN]);
     // Different ranges of one block, read and written by one launch.
     let (left, right) = both.as_mut_slice().split_at_mut(LEN)?;
-    rig.add.run(&rig.others[2], left.as_slice(), left.as_slice(), right)?;
+    rig.add
+        .run(&rig.others[2], left.as_slice(), left.as_slice(), right)?;
     assert!(both.slice(LEN..)?.to_vec()? == [10.0; LEN]);
     Ok(())
 }

@@ -13,7 +13,11 @@ fn many_threads_read_one_buffer_while_others_work() -> Test {
     let memory = home.upload(&numbers(1000))?;
     std::thread::scope(|scope| {
         let read = |at_home: bool| {
-            let stream = if at_home { home.clone() } else { bench.stream() };
+            let stream = if at_home {
+                home.clone()
+            } else {
+                bench.stream()
+            };
             for _ in 0..10 {
                 let mut copy = stream.zeroed::<u32>(1000)?;
                 stream.copy(&memory, &mut copy)?;
@@ -21,8 +25,12 @@ fn many_threads_read_one_buffer_while_others_work() -> Test {
             }
             Ok::<(), cuda_driver::Error>(())
         };
-        let handles: Vec<_> = (0..6).map(|it| scope.spawn(move || read(it % 2 == 0))).collect();
-        handles.into_iter().try_for_each(|it| it.join().expect("no panic"))
+        let handles: Vec<_> = (0..6)
+            .map(|it| scope.spawn(move || read(it % 2 == 0)))
+            .collect();
+        handles
+            .into_iter()
+            .try_for_each(|it| it.join().expect("no panic"))
     })?;
     let mut memory = memory;
     home.fill(&mut memory, 0)?;
@@ -55,7 +63,9 @@ fn threads_launch_on_overlapping_sets_of_buffers_without_deadlock() -> Test {
     let bench = Bench::new();
     let home = bench.stream();
     let add = VectorAdd::load(bench.context());
-    let inputs: Vec<_> = (0..4_u8).map(|it| home.upload(&[f32::from(it); 256])).collect::<Result<_, _>>()?;
+    let inputs: Vec<_> = (0..4_u8)
+        .map(|it| home.upload(&[f32::from(it); 256]))
+        .collect::<Result<_, _>>()?;
     std::thread::scope(|scope| {
         let (bench, add, inputs) = (&bench, &add, &inputs);
         let work = move |seed: usize| {
@@ -63,13 +73,20 @@ fn threads_launch_on_overlapping_sets_of_buffers_without_deadlock() -> Test {
             for round in 0..12 {
                 let (a, b) = ((seed + round) % 4, (seed * 3 + round * 5 + 1) % 4);
                 let mut sum = stream.zeroed::<f32>(256)?;
-                add.run(&stream, inputs[a].as_slice(), inputs[b].as_slice(), sum.as_mut_slice())?;
+                add.run(
+                    &stream,
+                    inputs[a].as_slice(),
+                    inputs[b].as_slice(),
+                    sum.as_mut_slice(),
+                )?;
                 assert_eq!(sum.to_vec()?, [(a + b) as f32; 256]);
             }
             Ok::<(), cuda_driver::Error>(())
         };
         let handles: Vec<_> = (0..4).map(|seed| scope.spawn(move || work(seed))).collect();
-        handles.into_iter().try_for_each(|it| it.join().expect("no panic"))
+        handles
+            .into_iter()
+            .try_for_each(|it| it.join().expect("no panic"))
     })?;
     Ok(())
 }
@@ -84,7 +101,9 @@ fn threads_create_and_destroy_streams_and_events_with_work_in_flight() -> Test {
         let work = move || {
             for _ in 0..20 {
                 let stream = bench.stream();
-                let event = bench.context().create_event(cuda_driver::EventFlags::DISABLE_TIMING)?;
+                let event = bench
+                    .context()
+                    .create_event(cuda_driver::EventFlags::DISABLE_TIMING)?;
                 let mut copy = stream.zeroed::<u32>(256)?;
                 stream.copy(shared, &mut copy)?;
                 event.record(&stream)?;
@@ -96,7 +115,9 @@ fn threads_create_and_destroy_streams_and_events_with_work_in_flight() -> Test {
             Ok::<(), cuda_driver::Error>(())
         };
         let handles: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        handles.into_iter().try_for_each(|it| it.join().expect("no panic"))
+        handles
+            .into_iter()
+            .try_for_each(|it| it.join().expect("no panic"))
     })?;
     bench.context().device().primary_context()?.collect();
     assert_eq!(shared.to_vec()?, numbers(256));
@@ -105,7 +126,9 @@ fn threads_create_and_destroy_streams_and_events_with_work_in_flight() -> Test {
 
 #[test]
 fn contexts_are_opened_and_closed_by_many_threads() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     drop(bench.take_context());
     std::thread::scope(|scope| {
         let bench = &bench;
@@ -118,7 +141,9 @@ fn contexts_are_opened_and_closed_by_many_threads() -> Test {
             Ok::<(), cuda_driver::Error>(())
         };
         let handles: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        handles.into_iter().try_for_each(|it| it.join().expect("no panic"))
+        handles
+            .into_iter()
+            .try_for_each(|it| it.join().expect("no panic"))
     })?;
     Ok(())
 }

@@ -87,7 +87,9 @@ fn the_host_sees_its_own_changes_on_the_device() -> Test {
 
 #[test]
 fn reads_of_the_host_do_not_wait_for_reads_of_the_device() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let stream = bench.stream();
     let buffer = stream.pinned_from(&numbers(1000))?;
     let mut target = stream.zeroed::<u32>(1000)?;
@@ -130,7 +132,10 @@ fn ranges_of_a_buffer_are_checked() -> Test {
     assert_eq!(buffer.slice(3..5)?.len(), 2);
     assert!(buffer.slice(3..3)?.is_empty());
     for range in [0..11, 11..12] {
-        let error = buffer.slice(range.clone()).map(drop).expect_err("out of bounds");
+        let error = buffer
+            .slice(range.clone())
+            .map(drop)
+            .expect_err("out of bounds");
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.to_string().contains("page-locked"), "{error}");
         assert!(buffer.slice_mut(range).is_err());
@@ -180,7 +185,10 @@ fn two_buffers_are_copied_by_the_host_after_what_the_device_does() -> Test {
     let slow = SlowAdd::load(bench.context(), bench.slow());
     let memory = stream.upload(&numbers(1000))?;
     let mut scratch = stream.zeroed::<f32>(256)?;
-    let (mut one, mut two) = (stream.pinned_zeroed::<u32>(1000)?, stream.pinned_zeroed::<u32>(1000)?);
+    let (mut one, mut two) = (
+        stream.pinned_zeroed::<u32>(1000)?,
+        stream.pinned_zeroed::<u32>(1000)?,
+    );
     slow.occupy(&stream, &mut scratch)?;
     stream.copy(&memory, &mut one)?;
     stream.copy(&one, &mut two)?;
@@ -194,14 +202,20 @@ fn two_buffers_are_copied_by_the_host_after_what_the_device_does() -> Test {
 
 #[test]
 fn a_latent_error_does_not_free_what_a_copy_still_uses() -> Test {
-    let Some(mut bench) = Bench::only_software() else { return Ok(()) };
+    let Some(mut bench) = Bench::only_software() else {
+        return Ok(());
+    };
     bench.allow_leaks();
     let stream = bench.stream();
     let buffer = stream.pinned_from(&numbers(1000))?;
     let mut target = stream.zeroed::<u32>(1000)?;
     stream.copy(&buffer, &mut target)?;
     // The wait before the free fails with an error of something else: the memory is leaked, not freed at once.
-    bench.simulator().fail("cuEventSynchronize", 1, cuda_sys::CUresult::CUDA_ERROR_UNKNOWN);
+    bench.simulator().fail(
+        "cuEventSynchronize",
+        1,
+        cuda_sys::CUresult::CUDA_ERROR_UNKNOWN,
+    );
     let ((), calls) = bench.calls_of(|| drop(buffer));
     assert!(!calls.contains("cuMemFreeHost"), "{calls}");
     assert_eq!(target.to_vec()?, numbers(1000));

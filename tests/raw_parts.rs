@@ -43,7 +43,12 @@ fn memory_given_away_is_ordered_behind_all_work_on_it() -> Test {
 fn memory_given_away_is_freed_as_the_parts_say() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
-    let RawAllocation { address, home, deallocation, .. } = stream.zeroed::<u8>(10)?.into_raw_parts()?;
+    let RawAllocation {
+        address,
+        home,
+        deallocation,
+        ..
+    } = stream.zeroed::<u8>(10)?.into_raw_parts()?;
     assert_eq!(deallocation, Deallocation::StreamOrdered);
     // SAFETY: the memory was given to us, and nothing uses it.
     unsafe { call!(bench.driver(), cuMemFreeAsync(address, home.as_raw())) }?;
@@ -86,14 +91,24 @@ fn a_part_of_a_block_is_not_given_away() -> Test {
     drop(rest);
     let error = memory.into_raw_parts().expect_err("it is only a part");
     assert_eq!(error.error().kind(), ErrorKind::InvalidArgument);
-    assert_eq!(error.into_handle().ok_or("the handle comes back")?.to_vec()?, numbers(5));
+    assert_eq!(
+        error
+            .into_handle()
+            .ok_or("the handle comes back")?
+            .to_vec()?,
+        numbers(5)
+    );
     Ok(())
 }
 
 #[test]
 fn empty_memory_is_not_given_away() -> Test {
     let bench = Bench::new();
-    let error = bench.stream().zeroed::<u8>(0)?.into_raw_parts().expect_err("there is none");
+    let error = bench
+        .stream()
+        .zeroed::<u8>(0)?
+        .into_raw_parts()
+        .expect_err("there is none");
     assert_eq!(error.error().kind(), ErrorKind::InvalidArgument);
     Ok(())
 }
@@ -109,5 +124,8 @@ fn parts_whose_size_wraps_are_refused() {
     };
     // SAFETY: the size is refused before the address is used.
     let result = unsafe { DeviceAllocation::<u64>::from_raw_parts(parts) };
-    assert_eq!(result.map(drop).expect_err("the size wraps").kind(), ErrorKind::OutOfMemory);
+    assert_eq!(
+        result.map(drop).expect_err("the size wraps").kind(),
+        ErrorKind::OutOfMemory
+    );
 }

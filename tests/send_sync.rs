@@ -43,7 +43,9 @@ fn handles_are_used_from_many_threads() -> crate::support::Test {
     let stream = bench.stream();
     std::thread::scope(|scope| {
         let upload = |value: u8| stream.upload(&[value; 100])?.to_vec();
-        let handles: Vec<_> = (0..4).map(|value| scope.spawn(move || upload(value))).collect();
+        let handles: Vec<_> = (0..4)
+            .map(|value| scope.spawn(move || upload(value)))
+            .collect();
         for (handle, value) in handles.into_iter().zip(0..) {
             assert_eq!(handle.join().expect("no panic")?, [value; 100]);
         }

@@ -27,14 +27,26 @@ fn ranges_beyond_the_elements_are_errors_and_no_panics() -> Test {
     let bench = Bench::new();
     let mut memory = bench.stream().upload(&numbers(10))?;
     for range in [0..11, 11..11, 5..4, 11..12, usize::MAX - 1..usize::MAX] {
-        let error = memory.slice(range.clone()).map(drop).expect_err("out of bounds");
+        let error = memory
+            .slice(range.clone())
+            .map(drop)
+            .expect_err("out of bounds");
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-        assert!(error.to_string().contains("not within the 10 elements"), "{error}");
+        assert!(
+            error.to_string().contains("not within the 10 elements"),
+            "{error}"
+        );
         assert!(memory.slice_mut(range).is_err());
     }
-    let error = memory.slice(0..=usize::MAX).map(drop).expect_err("the end wraps");
+    let error = memory
+        .slice(0..=usize::MAX)
+        .map(drop)
+        .expect_err("the end wraps");
     assert!(error.to_string().contains("greatest number"), "{error}");
-    let wrapping = (std::ops::Bound::Excluded(usize::MAX), std::ops::Bound::Unbounded);
+    let wrapping = (
+        std::ops::Bound::Excluded(usize::MAX),
+        std::ops::Bound::Unbounded,
+    );
     assert!(memory.slice(wrapping).is_err());
     Ok(())
 }
@@ -104,7 +116,10 @@ fn split_off_makes_two_owners_of_one_block() -> Test {
     back.fill(99)?;
     assert_eq!(front.to_vec()?, numbers(6));
     assert_eq!(back.to_vec()?, [99; 4]);
-    assert_eq!(front.split_off(7).expect_err("too far").kind(), ErrorKind::InvalidArgument);
+    assert_eq!(
+        front.split_off(7).expect_err("too far").kind(),
+        ErrorKind::InvalidArgument
+    );
     assert_eq!(front.len(), 6);
     drop(front);
     assert_eq!(back.to_vec()?, [99; 4]);
@@ -116,7 +131,9 @@ fn parts_on_several_threads_share_one_order() -> Test {
     let bench = Bench::new();
     let home = bench.stream();
     let mut rest = home.zeroed::<u32>(4000)?;
-    let parts: Vec<_> = (0..3).map(|_| rest.split_off(rest.len() - 1000)).collect::<Result<_, _>>()?;
+    let parts: Vec<_> = (0..3)
+        .map(|_| rest.split_off(rest.len() - 1000))
+        .collect::<Result<_, _>>()?;
     std::thread::scope(|scope| {
         let work = |mut part: cuda_driver::DeviceAllocation<u32>, value| {
             let stream = bench.stream();
@@ -126,8 +143,11 @@ fn parts_on_several_threads_share_one_order() -> Test {
             drop(part);
             Ok::<_, cuda_driver::Error>(values)
         };
-        let handles: Vec<_> =
-            parts.into_iter().zip(1..).map(|(part, value)| scope.spawn(move || work(part, value))).collect();
+        let handles: Vec<_> = parts
+            .into_iter()
+            .zip(1..)
+            .map(|(part, value)| scope.spawn(move || work(part, value)))
+            .collect();
         for (handle, value) in handles.into_iter().zip(1..) {
             assert_eq!(handle.join().expect("no panic")?, [value; 1000]);
         }

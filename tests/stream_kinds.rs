@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuda_driver::{AnyStream, ErrorKind, call};
-use cuda_sys::{CUstream, CUstreamCaptureMode, CUstream_flags};
+use cuda_sys::{CUstream, CUstream_flags, CUstreamCaptureMode};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;
@@ -35,7 +35,9 @@ fn calls_on_the_legacy_stream_push_its_context_first_drops_included() -> Test {
             let mut memory = stream.upload(&numbers(100))?;
             stream.copy(&numbers(100), &mut memory)?;
             let numbers = memory.to_vec()?;
-            let event = bench.context().create_event(cuda_driver::EventFlags::TIMING)?;
+            let event = bench
+                .context()
+                .create_event(cuda_driver::EventFlags::TIMING)?;
             event.record(&stream)?;
             stream.wait_for(&event)?;
             stream.synchronize()?;
@@ -57,7 +59,11 @@ fn memory_can_be_at_home_on_the_legacy_stream() -> Test {
     let mut memory = bench.context().legacy_stream().zeroed::<u32>(1000)?;
     other.fill(&mut memory, 5)?;
     assert_eq!(memory.to_vec()?, [5; 1000]);
-    let error = bench.context().legacy_stream().into_raw().expect_err("it is nobody's");
+    let error = bench
+        .context()
+        .legacy_stream()
+        .into_raw()
+        .expect_err("it is nobody's");
     assert_eq!(error.error().kind(), ErrorKind::InvalidArgument);
     Ok(())
 }
@@ -105,16 +111,23 @@ fn a_borrowed_stream_runs_operations_and_stays_its_owners() -> Test {
 
 #[test]
 fn a_wrapper_that_keeps_nothing_alive_gets_a_new_identity_each_time() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let raw = raw_stream(&bench);
     let mut memory = bench.stream().zeroed::<u32>(8)?;
     for _ in 0..2 {
         // SAFETY: the stream lives until `destroy`.
         let (result, calls) = bench.calls_of(|| unsafe {
-            bench.context().with_borrowed_stream(raw, |stream| stream.fill(&mut memory, 1))
+            bench
+                .context()
+                .with_borrowed_stream(raw, |stream| stream.fill(&mut memory, 1))
         });
         result?;
-        assert!(calls.contains("cuStreamWaitEvent"), "it costs a wait, and never loses one: {calls}");
+        assert!(
+            calls.contains("cuStreamWaitEvent"),
+            "it costs a wait, and never loses one: {calls}"
+        );
     }
     destroy(&bench, raw);
     Ok(())
@@ -135,7 +148,9 @@ fn a_stream_under_capture_by_its_owner_is_refused_before_anything_is_done() -> T
     }
     // SAFETY: the stream lives until `destroy`.
     let result = unsafe {
-        bench.context().with_borrowed_stream(raw, |stream| stream.fill(&mut memory, 1))
+        bench
+            .context()
+            .with_borrowed_stream(raw, |stream| stream.fill(&mut memory, 1))
     };
     let error = result.expect_err("the stream is being captured");
     assert_eq!(error.kind(), ErrorKind::Capture, "{error}");
@@ -178,7 +193,10 @@ fn a_kept_stream_lives_until_the_last_use_and_can_be_a_home() -> Test {
     // SAFETY: the owner destroys the stream when it is dropped.
     let stream = unsafe { bench.context().keep_stream(raw, owner) };
     let memory = stream.upload(&numbers(100))?;
-    let error = stream.clone().into_raw().expect_err("it is not ours to give");
+    let error = stream
+        .clone()
+        .into_raw()
+        .expect_err("it is not ours to give");
     assert_eq!(error.error().kind(), ErrorKind::InvalidArgument);
     drop(error);
     drop(stream);

@@ -2,11 +2,35 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cuda_driver::{AnyStream, call};
+use cuda_driver::{AnyStream, Result, call};
+use cuda_sys::{CUdeviceptr, CUstream};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;
 use crate::support::{Test, numbers};
+
+/// What another library would do: it copies that many bytes on the stream that it is given.
+fn foreign_copy(
+    bench: &Bench,
+    stream: CUstream,
+    from: CUdeviceptr,
+    to: CUdeviceptr,
+    bytes: usize,
+) -> Result<()> {
+    // SAFETY: the tests hand over memory of that many bytes, and a stream, which live longer than the copy.
+    unsafe {
+        call!(
+            bench.driver(),
+            cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
+        )
+    }
+}
+
+/// The same that sets words.
+fn foreign_fill(bench: &Bench, stream: CUstream, address: CUdeviceptr, words: usize) -> Result<()> {
+    // SAFETY: the tests hand over memory of that many words, and a stream, which live longer than the operation.
+    unsafe { call!(bench.driver(), cuMemsetD32Async(address, 9, words, stream)) }
+}
 
 #[test]
 fn foreign_work_waits_for_what_was_before_and_is_waited_for() -> Test {
@@ -20,7 +44,7 @@ fn foreign_work_waits_for_what_was_before_and_is_waited_for() -> Test {
         // SAFETY: the copy reads the one and writes the other, both of 1024 bytes, on the stream that it is given.
         let result = unsafe {
             other.with_raw((&source, &mut target), |stream, (from, to)| {
-                call!(bench.driver(), cuMemcpyDtoDAsync_v2(to, from, 1024, stream))
+                foreign_copy(&bench, stream, from, to, 1024)
             })
         };
         result??;
@@ -41,7 +65,7 @@ fn a_panic_in_foreign_code_still_leaves_the_work_ordered() -> Test {
         // SAFETY: the call writes the 1000 elements, on the stream that it is given.
         unsafe {
             other.with_raw((&mut memory,), |stream, (address,)| {
-                call!(bench.driver(), cuMemsetD32Async(address, 9, 1000, stream)).expect("it is enqueued");
+                foreign_fill(&bench, stream, address, 1000).expect("it is enqueued");
                 panic!("on purpose");
             })
         }
@@ -54,7 +78,9 @@ fn a_panic_in_foreign_code_still_leaves_the_work_ordered() -> Test {
 
 #[test]
 fn at_home_nothing_is_waited_for() -> Test {
-    let Some(bench) = Bench::only_software() else { return Ok(()) };
+    let Some(bench) = Bench::only_software() else {
+        return Ok(());
+    };
     let home = bench.stream();
     let mut memory = home.zeroed::<u32>(100)?;
     // SAFETY: nothing is done with the memory.
@@ -73,14 +99,20 @@ fn slices_and_several_buffers_are_handed_over() -> Test {
     let address = a.as_raw();
     // SAFETY: the copy stays within the slices, on the stream that it is given.
     let result = unsafe {
-        other.with_raw((a.slice(10..20)?, b.slice_mut(0..10)?), |stream, (from, to)| {
-            assert_eq!(from, address + 40);
-            assert_eq!(stream, other.as_raw());
-            call!(bench.driver(), cuMemcpyDtoDAsync_v2(to, from, 40, stream))
-        })
+        other.with_raw(
+            (a.slice(10..20)?, b.slice_mut(0..10)?),
+            |stream, (from, to)| {
+                assert_eq!(from, address + 40);
+                assert_eq!(stream, other.as_raw());
+                foreign_copy(&bench, stream, from, to, 40)
+            },
+        )
     };
     result??;
-    assert_eq!(b.to_vec()?[..11], [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0]);
+    assert_eq!(
+        b.to_vec()?[..11],
+        [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0]
+    );
     Ok(())
 }
 

@@ -46,7 +46,10 @@ impl Bench {
         log_lines::collect();
         if let Choice::Real(_) = choice() {
             let thread = std::thread::current();
-            eprintln!("skipped, needs the software driver: {}", thread.name().unwrap_or("a test"));
+            eprintln!(
+                "skipped, needs the software driver: {}",
+                thread.name().unwrap_or("a test")
+            );
             return None;
         }
         Some(Self::software(settings))
@@ -57,7 +60,9 @@ impl Bench {
             Choice::Software(seed) => *seed,
             Choice::Real(_) => 0,
         };
-        let simulator = settings(Simulator::builder().seed(seed)).build().expect("a simulator");
+        let simulator = settings(Simulator::builder().seed(seed))
+            .build()
+            .expect("a simulator");
         let driver = Driver::simulated_by(&simulator).expect("the software driver initialises");
         let context = driver.device(0).and_then(|it| it.primary_context());
         Self {
@@ -92,7 +97,10 @@ impl Bench {
 
     /// Takes the reports of the software driver, which the test expects; none on a real one.
     pub(crate) fn take_reports(&self) -> Vec<Report> {
-        self.simulator.as_ref().map(Simulator::take_reports).unwrap_or_default()
+        self.simulator
+            .as_ref()
+            .map(Simulator::take_reports)
+            .unwrap_or_default()
     }
 
     /// Steps of a slow kernel: some tens of milliseconds on a GPU; software streams are late by themselves.
@@ -135,7 +143,11 @@ impl Bench {
         let Some(simulator) = &self.simulator else {
             return;
         };
-        assert_eq!(simulator.reports(), [], "the software driver reports mistakes");
+        assert_eq!(
+            simulator.reports(),
+            [],
+            "the software driver reports mistakes"
+        );
         // What host functions drop is released by whichever thread comes by: this one, or another test's.
         let patience = Instant::now() + Duration::from_secs(2);
         while !self.may_leak && !simulator.leaks().is_empty() && Instant::now() < patience {
@@ -144,7 +156,11 @@ impl Bench {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(self.may_leak || simulator.leaks().is_empty(), "resources are leaked: {:#?}", simulator.leaks());
+        assert!(
+            self.may_leak || simulator.leaks().is_empty(),
+            "resources are leaked: {:#?}",
+            simulator.leaks()
+        );
         assert_eq!(simulator.unsupported_calls(), Vec::<String>::new());
     }
 }

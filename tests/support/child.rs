@@ -25,7 +25,10 @@ pub(crate) fn run(test: &str) -> Output {
         if Instant::now() > deadline {
             child.kill().expect("the child ends");
             let output = child.wait_with_output().expect("the child's output");
-            panic!("the child hangs:\n{}", String::from_utf8_lossy(&output.stderr));
+            panic!(
+                "the child hangs:\n{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -37,7 +40,14 @@ pub(crate) fn must_succeed(test: &str) -> String {
     let output = run(test);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}\n{text}\n{errors}", output.status);
-    assert!(text.contains("1 passed"), "no test is called `{test}`:\n{text}");
+    assert!(
+        output.status.success(),
+        "{}\n{text}\n{errors}",
+        output.status
+    );
+    assert!(
+        text.contains("1 passed"),
+        "no test is called `{test}`:\n{text}"
+    );
     format!("{text}\n{errors}")
 }

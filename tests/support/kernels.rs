@@ -1,7 +1,8 @@
 //! The kernels that many tests use, as functions that are safe to call.
 
 use cuda_driver::{
-    AnyStream, Context, DeviceAllocation, DeviceSlice, DeviceSliceMut, Function, LaunchConfig, Result,
+    AnyStream, Context, DeviceAllocation, DeviceSlice, DeviceSliceMut, Function, LaunchConfig,
+    Result,
 };
 
 pub(crate) const VECTOR_ADD: &str = include_str!("../../examples/kernels/vector_add.ptx");
@@ -50,7 +51,10 @@ pub(crate) struct SlowAdd {
 
 impl SlowAdd {
     pub(crate) fn load(context: &Context, steps: u32) -> Self {
-        Self { function: load(context, SPIN, "delay_then_add"), steps }
+        Self {
+            function: load(context, SPIN, "delay_then_add"),
+            steps,
+        }
     }
 
     pub(crate) fn run<S: AnyStream>(
@@ -62,7 +66,10 @@ impl SlowAdd {
         let n = u32::try_from(x.len())?;
         let config = LaunchConfig::for_len(x.len());
         // SAFETY: the kernel changes `x` below index `n`, which is its length.
-        unsafe { self.function.launch(stream, config, (&mut x, n, value, self.steps)) }
+        unsafe {
+            self.function
+                .launch(stream, config, (&mut x, n, value, self.steps))
+        }
     }
 
     /// Keeps the stream busy with memory that nothing else uses.

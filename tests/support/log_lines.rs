@@ -14,7 +14,10 @@ impl log::Log for Collector {
     fn log(&self, record: &log::Record<'_>) {
         let line = format!("{}: {}", record.level(), record.args());
         eprintln!("log: {line}");
-        LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        LINES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
     }
 
     fn flush(&self) {}

@@ -5,6 +5,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod child;
+pub(crate) mod foreign;
 pub(crate) mod kernels;
 pub(crate) mod log_lines;
 
