@@ -12,9 +12,9 @@ use cuda_sys::{CUcontext, CUresult, Library};
 use crate::call;
 use crate::context::ContextCore;
 use crate::device::Device;
-use crate::error::{Doing, Result};
 #[cfg(feature = "simulator")]
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
+use crate::error::{Doing, Error, Result};
 use crate::process;
 
 /// A loaded and initialised driver; cheap to clone.
@@ -51,12 +51,12 @@ pub(crate) struct DriverCore {
 }
 
 /// Where a driver comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Origin {
     Library,
     Resolver,
     #[cfg(feature = "simulator")]
-    Simulator,
+    Simulator(cuda_sim::Simulator),
 }
 
 /// A CUDA version, such as 13.0.
@@ -149,7 +149,7 @@ impl Driver {
     /// What `cuInit` returns, where the simulator was told to fail.
     #[cfg(feature = "simulator")]
     pub fn simulated_by(simulator: &cuda_sim::Simulator) -> Result<Self> {
-        Self::initialise(simulator.library(), Origin::Simulator)
+        Self::initialise(simulator.library(), Origin::Simulator(simulator.clone()))
     }
 
     /// The machine's driver, or a software driver where there is no library or no device.
@@ -206,10 +206,47 @@ impl Driver {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         #[cfg(feature = "simulator")]
-        let simulated = self.core.origin == Origin::Simulator;
+        return self.simulator().is_some();
         #[cfg(not(feature = "simulator"))]
-        let simulated = false;
-        simulated
+        return false;
+    }
+
+    /// The software driver behind this, with its reports, counts and switches.
+    #[cfg(feature = "simulator")]
+    #[must_use]
+    pub fn simulator(&self) -> Option<&cuda_sim::Simulator> {
+        match &self.core.origin {
+            Origin::Simulator(simulator) => Some(simulator),
+            Origin::Library | Origin::Resolver => None,
+        }
+    }
+
+    /// What the software driver knows about an error that a real one leaves to other tools.
+    #[cold]
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        #[cfg(feature = "simulator")]
+        if let Some(simulator) = self.simulator() {
+            let report = if error.is_sticky() {
+                simulator.last_kernel_fault().map(|fault| fault.to_string())
+            } else if error.kind() == ErrorKind::NotSupported {
+                simulator.unsupported_calls().pop()
+            } else {
+                None
+            };
+            if let Some(report) = report {
+                return error.with_log(report).without_remedy();
+            }
+        }
+        error
+    }
+
+    /// Whether the driver tells how many parameters a kernel has.
+    pub(crate) fn counts_parameters(&self) -> bool {
+        let since = Version {
+            major: 13,
+            minor: 2,
+        };
+        self.version() >= since && self.library().cuFuncGetParamCount().is_ok()
     }
 
     /// How many devices there are.

@@ -95,6 +95,13 @@ impl Error {
         self
     }
 
+    /// Replaces the kind by a more exact one.
+    #[cold]
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     /// Replaces the reason by a more exact one.
     #[cold]
     pub(crate) fn because(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
@@ -106,6 +113,13 @@ impl Error {
     #[cold]
     pub(crate) fn remedied_by(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
         self.0.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Leaves the remedy out, where the log is better.
+    #[cfg(feature = "simulator")]
+    pub(crate) fn without_remedy(mut self) -> Self {
+        self.0.remedy = None;
         self
     }
 
@@ -220,8 +234,7 @@ impl std::error::Error for Error {
 
 impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
-        let mut this = Self::new(ErrorKind::from_load(&error), error.to_string())
-            .doing("load the CUDA driver");
+        let mut this = Self::new(ErrorKind::from_load(&error), error.to_string());
         this.0.source = Some(Box::new(error));
         this
     }

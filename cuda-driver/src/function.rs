@@ -59,6 +59,7 @@ impl Module {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the names that there are; what loading it returns.
     #[doc(alias = "cuModuleGetFunction")]
+    #[doc(alias = "cuFuncGetParamCount")]
     #[doc(alias = "cuFuncLoad")]
     pub fn function(&self, name: &str) -> Result<Function> {
         let module = self.core();
@@ -93,8 +94,9 @@ fn read_parameters(
     if driver.library().cuFuncGetParamInfo().is_err() {
         return Ok(module.parameters_from_ptx(name));
     }
+    let count = count_parameters(module, raw, name)?;
     let mut parameters = Vec::new();
-    loop {
+    while count.is_none_or(|count| parameters.len() < count) {
         let (mut offset, mut size) = (0, 0);
         let index = parameters.len();
         let result = module.context().call(|| {
@@ -105,12 +107,35 @@ fn read_parameters(
         match result {
             Ok(()) => parameters.push(Parameter { offset, size }),
             // Beyond the last parameter.
-            Err(error) if error.is_status(CUresult::CUDA_ERROR_INVALID_VALUE) => {
-                return Ok(Some(parameters));
+            Err(error)
+                if count.is_none() && error.is_status(CUresult::CUDA_ERROR_INVALID_VALUE) =>
+            {
+                break;
             }
             Err(error) => return Err(error.doing(format!("read the parameters of `{name}`"))),
         }
     }
+    Ok(Some(parameters))
+}
+
+/// How many parameters a kernel has, if the driver or the PTX text tells; otherwise one asks for one too many, which
+/// debuggers report as an error.
+fn count_parameters(module: &ModuleCore, raw: CUfunction, name: &str) -> Result<Option<usize>> {
+    let driver = module.context().driver();
+    if !driver.counts_parameters() {
+        return Ok(module.parameters_from_ptx(name).map(|list| list.len()));
+    }
+    let mut count = 0;
+    let ask = || {
+        let out = &raw mut count;
+        // SAFETY: the function is live, and the pointer is to a live integer.
+        unsafe { call!(driver, cuFuncGetParamCount(raw, out)) }
+    };
+    module
+        .context()
+        .call(ask)
+        .doing(|| format!("count the parameters of `{name}`"))?;
+    Ok(Some(count))
 }
 
 impl Function {

@@ -125,7 +125,8 @@ pub mod __private {
     pub use crate::call::{check, function};
 }
 
-/// The programs of the README, compiled and run with the other examples.
+// The programs of the README, compiled and run with the other examples. There is no doc comment beside it, because paths in
+// the programs would then be relative to this file.
 #[cfg(all(doctest, feature = "simulator"))]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

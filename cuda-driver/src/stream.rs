@@ -131,6 +131,63 @@ impl sealed::Sealed for Stream {
 
 impl AnyStream for Stream {}
 
+/// The operations of [`AnyStream`] as methods of each stream's own, so that nothing must be imported to call them.
+macro_rules! inherent {
+    ($($stream:ty),*) => {$(
+        impl $stream {
+            /// Makes the host wait until everything enqueued here so far is done.
+            ///
+            /// # Errors
+            /// What the driver returns, an error of an earlier operation included.
+            #[doc(alias = "cuStreamSynchronize")]
+            pub fn synchronize(&self) -> Result<()> {
+                AnyStream::synchronize(self)
+            }
+
+            /// Whether everything enqueued here so far is done.
+            ///
+            /// # Errors
+            /// What the driver returns, an error of an earlier operation included.
+            #[doc(alias = "cuStreamQuery")]
+            pub fn is_idle(&self) -> Result<bool> {
+                AnyStream::is_idle(self)
+            }
+
+            /// Makes everything that is enqueued here from now on wait for what `event` was last recorded behind.
+            ///
+            /// # Errors
+            /// [`ErrorKind::Mismatch`] for an event of another driver; what the driver returns.
+            #[doc(alias = "cuStreamWaitEvent")]
+            pub fn wait_for(&self, event: &Event) -> Result<()> {
+                AnyStream::wait_for(self, event)
+            }
+
+            /// The context that the stream belongs to.
+            #[must_use]
+            pub fn context(&self) -> Context {
+                AnyStream::context(self)
+            }
+
+            /// The raw stream, which stays with its owner.
+            #[must_use]
+            pub fn as_raw(&self) -> CUstream {
+                AnyStream::as_raw(self)
+            }
+
+            /// Calls a closure on a thread of the driver's in stream order; see [`AnyStream::host_function`].
+            ///
+            /// # Errors
+            /// What the driver returns.
+            #[doc(alias = "cuLaunchHostFunc")]
+            pub fn host_function(&self, body: impl FnOnce() + Send + 'static) -> Result<()> {
+                AnyStream::host_function(self, body)
+            }
+        }
+    )*};
+}
+
+inherent!(Stream, BorrowedStream, PerThreadStream);
+
 /// What every kind of stream can do; see [`AnyStream`] for the operations.
 pub(crate) fn synchronize(core: &StreamCore) -> Result<()> {
     core.enqueue(|| {

@@ -116,13 +116,16 @@ impl ContextCore {
         }
     }
 
-    /// Notes when a result is an error that destroys the context.
+    /// Notes when a result is an error that destroys the context, and adds what the driver knows about it.
     #[inline]
     pub(crate) fn watch<T>(&self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result {
-            self.note(error);
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.note(&error);
+                Err(self.driver.explain(error))
+            }
         }
-        result
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use cuda_sys::{CUdevice_attribute as Attribute, CUfunction_attribute, CUresult};
 
 use super::LaunchConfig;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::function::FunctionCore;
 
 /// Says which limit a refused launch exceeds, as far as that can be told.
@@ -16,7 +16,10 @@ pub(super) fn diagnose(function: &FunctionCore, config: &LaunchConfig, error: Er
         return error;
     }
     match excess(function, config) {
-        Some((reason, remedy)) => error.because(reason).remedied_by(remedy),
+        Some((reason, remedy)) => error
+            .of_kind(ErrorKind::LaunchTooLarge)
+            .because(reason)
+            .remedied_by(remedy),
         None => error,
     }
 }

@@ -18,11 +18,10 @@ struct Kernel {
 }
 
 impl KeptText {
-    /// Keeps the text if this driver makes it necessary, that is, before CUDA 12.4.
+    /// Keeps the text if this driver makes it necessary, to count parameters or to name kernels.
     pub(super) fn if_needed(driver: &Driver, text: &str) -> Option<Self> {
         let library = driver.library();
-        let needed =
-            library.cuFuncGetParamInfo().is_err() || library.cuModuleEnumerateFunctions().is_err();
+        let needed = !driver.counts_parameters() || library.cuModuleEnumerateFunctions().is_err();
         needed.then(|| Self {
             text: text.into(),
             kernels: OnceLock::new(),
