@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cuda_driver::{AnyStream, Driver, LaunchConfig, Result, Stream};
+use cuda_driver::{Driver, LaunchConfig, Result, Stream};
 use cuda_sys::{CUresult, CUstream};
 
 const KERNEL: &str = "
