@@ -2,7 +2,7 @@
 
 use std::process::{Command, ExitCode};
 
-use cuda_driver::{AnyStream, Context, Driver, Error, ErrorKind, LaunchConfig, Result};
+use cuda_driver::{Context, Driver, Error, ErrorKind, LaunchConfig, Result};
 
 const VECTOR_ADD: &str = include_str!(env!("VECTOR_ADD_PTX"));
 const FAULT: &str = include_str!(env!("FAULT_PTX"));

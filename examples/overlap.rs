@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use cuda_driver::{
-    AnyStream, Context, Driver, Event, EventFlags, Function, LaunchConfig, PinnedBuffer, Result,
-    Stream,
+    Context, Driver, Event, EventFlags, Function, LaunchConfig, PinnedBuffer, Result, Stream,
 };
 
 /// Elements that one stage works on.

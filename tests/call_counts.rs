@@ -1,6 +1,6 @@
 //! Driver calls of each operation, counted exactly; only the software driver counts.
 
-use cuda_driver::{AnyStream, EventFlags, LaunchConfig};
+use cuda_driver::{EventFlags, LaunchConfig};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SPIN, VECTOR_ADD, load};

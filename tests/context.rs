@@ -1,6 +1,6 @@
 //! Contexts: identity, owners and ends.
 
-use cuda_driver::{AnyStream, ContextFlags, ErrorKind};
+use cuda_driver::{ContextFlags, ErrorKind};
 use cuda_sys::CUresult;
 
 use crate::support::Test;

@@ -1,7 +1,5 @@
 //! Copies of the sizes at which the way of a copy changes: 64 KiB, 256 KiB, 4 MiB, and beyond.
 
-use cuda_driver::AnyStream;
-
 use crate::support::Test;
 use crate::support::bench::Bench;
 

@@ -1,6 +1,6 @@
 //! Errors: kind, call, status, subject, remedy, and the grammar of the message.
 
-use cuda_driver::{AnyStream, Error, ErrorKind};
+use cuda_driver::{Error, ErrorKind};
 use cuda_sys::CUresult;
 
 use crate::support::Test;

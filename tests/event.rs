@@ -1,6 +1,6 @@
 //! Events: recording, waiting, measuring.
 
-use cuda_driver::{AnyStream, ContextFlags, ErrorKind, Event, EventFlags};
+use cuda_driver::{ContextFlags, ErrorKind, Event, EventFlags};
 use cuda_sys::CUresult;
 
 use crate::support::Test;

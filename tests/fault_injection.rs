@@ -1,6 +1,6 @@
 //! Every driver call of every path fails once: no panic, no leak, and no success that is none.
 
-use cuda_driver::{AnyStream, Context, EventFlags, LaunchConfig, Lender, Result, Stream};
+use cuda_driver::{Context, EventFlags, LaunchConfig, Lender, Result, Stream};
 use cuda_sim::Simulator;
 use cuda_sys::CUresult;
 

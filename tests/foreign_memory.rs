@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cuda_driver::{AnyStream, ErrorKind, Lender, Stream, call};
+use cuda_driver::{ErrorKind, Lender, Stream, call};
 use cuda_sys::CUdeviceptr;
 
 use crate::support::Test;

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cuda_driver::{AnyStream, ErrorKind, EventFlags};
+use cuda_driver::{ErrorKind, EventFlags};
 use cuda_sys::CUresult;
 
 use crate::support::bench::Bench;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cuda_driver::{AnyStream, ErrorKind, Lender, Stream, call};
+use cuda_driver::{ErrorKind, Lender, Stream, call};
 use cuda_sys::CUdeviceptr;
 
 use crate::support::bench::Bench;

@@ -1,6 +1,6 @@
 //! Kernels that fault: the context is lost, and says so. On a GPU each runs in a process of its own.
 
-use cuda_driver::{AnyStream, Error, ErrorKind, LaunchConfig};
+use cuda_driver::{Error, ErrorKind, LaunchConfig};
 use cuda_sim::ReportKind;
 use cuda_sys::CUresult;
 

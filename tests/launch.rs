@@ -1,6 +1,6 @@
 //! Launching: the forms, the checks, the configuration.
 
-use cuda_driver::{AnyStream, Dim3, DynamicArgument, ErrorKind, LaunchConfig, Null, launch};
+use cuda_driver::{Dim3, DynamicArgument, ErrorKind, LaunchConfig, Null, launch};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SHARED_DYNAMIC, SPIN, VECTOR_ADD, load};

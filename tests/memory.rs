@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use cuda_driver::{AnyStream, ErrorKind};
+use cuda_driver::ErrorKind;
 use cuda_sys::CUresult;
 
 use crate::support::bench::Bench;

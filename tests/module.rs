@@ -1,6 +1,6 @@
 //! Modules: what is in them, and how long they live.
 
-use cuda_driver::{AnyStream, JitOptions, LaunchConfig, Module, call};
+use cuda_driver::{JitOptions, LaunchConfig, Module, call};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{CONST_MEMORY, PARAMS, SPIN, SlowAdd, VECTOR_ADD};

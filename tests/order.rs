@@ -1,6 +1,6 @@
 //! The order of operations on one buffer from several streams.
 
-use cuda_driver::{AnyStream, DeviceAllocation, Stream};
+use cuda_driver::{DeviceAllocation, Stream};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SlowAdd, VectorAdd};
@@ -51,10 +51,35 @@ fn a_read_on_another_stream_waits_for_the_zeroing_at_home() -> Test {
             stream.copy(&memory, &mut copy)?;
             copies.push(copy);
         }
-        for copy in copies {
+        // The last one first: waiting for the others would run what it depends on.
+        for copy in copies.into_iter().rev() {
             assert!(
                 copy.to_vec()?.iter().all(|&it| it == 0),
                 "a stream did not wait for the zeroing"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_third_stream_waits_for_the_work_at_home_too() -> Test {
+    let bench = Bench::new();
+    let mut rig = Rig::new(&bench);
+    for _ in 0..bench.repeats() {
+        let mut memory = rig.home.zeroed::<u32>(LEN)?;
+        rig.delay_home()?;
+        rig.home.fill(&mut memory, 5)?;
+        let mut copies = Vec::new();
+        for stream in &rig.others {
+            let mut copy = stream.zeroed::<u32>(LEN)?;
+            stream.copy(&memory, &mut copy)?;
+            copies.push(copy);
+        }
+        for copy in copies.into_iter().rev() {
+            assert!(
+                copy.to_vec()?.iter().all(|&it| it == 5),
+                "a stream did not wait for the work at home"
             );
         }
     }
@@ -130,7 +155,7 @@ fn a_read_never_removes_a_write() -> Test {
         let mut copies = [reader.zeroed::<f32>(LEN)?, late.zeroed::<f32>(LEN)?];
         reader.copy(&memory, &mut copies[0])?;
         late.copy(&memory, &mut copies[1])?;
-        for copy in copies {
+        for copy in copies.into_iter().rev() {
             assert!(copy.to_vec()? == [5.0; LEN]);
         }
     }
@@ -147,10 +172,10 @@ fn a_write_removes_only_what_it_covers() -> Test {
         rig.slow.run(one, memory.as_mut_slice(), 1.0)?;
         // A small write overlaps the large one; the rest of the large one must still be waited for.
         two.fill(&mut memory.slice_mut(..10)?, 9.0)?;
-        let mut copy = three.zeroed::<f32>(LEN)?;
-        three.copy(&memory, &mut copy)?;
-        let values = copy.to_vec()?;
-        assert!(values[..10] == [9.0; 10] && values[10..].iter().all(|&it| it == 1.0));
+        // A reader of that rest alone does not meet the small write, which has waited.
+        let rest = three.download(&memory.slice(10..)?)?;
+        assert!(rest.iter().all(|&it| it == 1.0));
+        assert_eq!(memory.slice(..10)?.to_vec()?, [9.0; 10]);
     }
     Ok(())
 }

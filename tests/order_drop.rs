@@ -1,6 +1,6 @@
 //! Memory that is dropped while work on it is in flight.
 
-use cuda_driver::{AnyStream, ContextFlags};
+use cuda_driver::ContextFlags;
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SlowAdd, VectorAdd};

@@ -1,6 +1,6 @@
 //! Many threads, streams and buffers at once.
 
-use cuda_driver::{AnyStream, DeviceAllocation};
+use cuda_driver::DeviceAllocation;
 
 use crate::support::bench::Bench;
 use crate::support::kernels::{SlowAdd, VectorAdd};

@@ -1,6 +1,6 @@
 //! Page-locked memory: what is in flight, and when the host sees it.
 
-use cuda_driver::{AnyStream, ErrorKind, PinnedBuffer};
+use cuda_driver::{ErrorKind, PinnedBuffer};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;

@@ -1,6 +1,6 @@
 //! The process: forks, and its end.
 
-use cuda_driver::{AnyStream, ErrorKind};
+use cuda_driver::ErrorKind;
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;

@@ -1,6 +1,6 @@
 //! Giving memory away and taking it over, with its home and the way to free it.
 
-use cuda_driver::{AnyStream, Deallocation, DeviceAllocation, ErrorKind, RawAllocation, call};
+use cuda_driver::{Deallocation, DeviceAllocation, ErrorKind, RawAllocation, call};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;

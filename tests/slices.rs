@@ -1,6 +1,6 @@
 //! Ranges of device memory: slicing, splitting, bounds.
 
-use cuda_driver::{AnyStream, ErrorKind};
+use cuda_driver::ErrorKind;
 
 use crate::support::bench::Bench;
 use crate::support::{Test, numbers};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cuda_driver::{AnyStream, ErrorKind, call};
+use cuda_driver::{ErrorKind, call};
 use cuda_sys::{CUstream, CUstream_flags, CUstreamCaptureMode};
 
 use crate::support::bench::Bench;

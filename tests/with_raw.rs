@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cuda_driver::{AnyStream, Result, call};
+use cuda_driver::{Result, call};
 use cuda_sys::{CUdeviceptr, CUstream};
 
 use crate::support::bench::Bench;
