@@ -170,7 +170,7 @@ fn limits(lesson: &mut Lesson, context: &Context) -> Result<()> {
     let config = LaunchConfig::new(1, 2048);
     // SAFETY: the kernel accesses nothing at an index of 4 or more, whatever the configuration is.
     let result = unsafe { vector_add.launch(&stream, config, (&a, &a, &mut sum, 4)) };
-    let kind = ErrorKind::InvalidArgument;
+    let kind = ErrorKind::LaunchTooLarge;
     lesson.show("2,048 threads in a block", result, kind, "limit of 1024");
 
     let config = LaunchConfig::new(1, 128).with_dynamic_shared_bytes(100_000);
