@@ -1,4 +1,4 @@
-use cuda_driver::{AnyStream, BorrowedStream};
+use cuda_driver::BorrowedStream;
 
 fn share(stream: &BorrowedStream) {
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-use cuda_driver::{AnyStream, Result, Stream};
+use cuda_driver::{Result, Stream};
 
 fn borrow(stream: &Stream) -> Result<()> {
     let mut count = 0;

@@ -1,4 +1,4 @@
-use cuda_driver::{AnyStream, Context};
+use cuda_driver::Context;
 
 fn share(context: &Context) {
     let stream = context.per_thread_stream();

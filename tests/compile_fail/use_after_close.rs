@@ -1,4 +1,4 @@
-use cuda_driver::{AnyStream, Context, Result};
+use cuda_driver::{Context, Result};
 
 fn close(context: &Context) -> Result<()> {
     let stream = context.create_stream()?;
