@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use cuda_driver::{Driver, LaunchConfig, Result, Stream};
-use cuda_sys::{CUresult, CUstream};
+use cuda_sys::{CUresult, CUstream, CUstreamCaptureMode};
 
 const KERNEL: &str = "
 .version 7.0
@@ -140,7 +140,36 @@ fn allocate(driver: &Driver, stream: &Stream) -> Result<()> {
             raw_allocate_free(driver, raw_stream);
             Ok(())
         },
+    )?;
+    // What the free costs that leaves captures of other threads alone.
+    compare(
+        "the same, raw with exchanges",
+        stream,
+        || {
+            drop(black_box(stream.uninitialized::<u8>(4096)?));
+            Ok(())
+        },
+        || {
+            raw_allocate_relaxed_free(driver, raw_stream);
+            Ok(())
+        },
     )
+}
+
+fn raw_allocate_relaxed_free(driver: &Driver, stream: CUstream) {
+    let mut address = 0;
+    let allocate = found(driver.library().cuMemAllocAsync());
+    // SAFETY: the pointer is to a live address.
+    ok(unsafe { allocate(&raw mut address, 4096, stream) });
+    let exchange = found(driver.library().cuThreadExchangeStreamCaptureMode());
+    let mut mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: the pointer is to a live value.
+    ok(unsafe { exchange(&raw mut mode) });
+    let free = found(driver.library().cuMemFreeAsync());
+    // SAFETY: the address was just allocated on this stream.
+    ok(unsafe { free(black_box(address), stream) });
+    // SAFETY: the pointer is to a live value.
+    ok(unsafe { exchange(&raw mut mode) });
 }
 
 fn raw_allocate_free(driver: &Driver, stream: CUstream) {
