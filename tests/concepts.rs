@@ -14,6 +14,7 @@ mod elements;
 mod errors;
 mod event;
 mod execution;
+mod failed_calls;
 mod fault_injection;
 mod fill;
 mod foreign_context;
