@@ -291,9 +291,12 @@ fn old_drivers_are_helped_by_the_text() -> Result<()> {
 
 #[test]
 fn newer_drivers_need_no_text() -> Result<()> {
-    let context = context_of(&Simulator::new())?;
+    let simulator = Simulator::builder().driver_version(13_020).build();
+    let context = context_of(&simulator.expect("a simulator"))?;
     let module = context.load_ptx(TWO_KERNELS)?;
     assert!(module.core().text().is_none());
+    let scale = module.function("scale")?;
+    assert_eq!(scale.parameters().map(<[_]>::len), Some(3));
     Ok(())
 }
 

@@ -95,3 +95,12 @@ pub(crate) mod sealed {
         fn stream_core(&self) -> &super::StreamCore;
     }
 }
+
+impl<S: AnyStream + ?Sized> sealed::Sealed for &S {
+    #[inline]
+    fn stream_core(&self) -> &StreamCore {
+        (**self).stream_core()
+    }
+}
+
+impl<S: AnyStream + ?Sized> AnyStream for &S {}

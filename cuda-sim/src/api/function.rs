@@ -12,6 +12,7 @@ built! {
     cuFuncGetModule => module, (module: Out<CUmodule>, function: CUfunction);
     cuFuncGetName => name, (name: Out<*const c_char>, function: CUfunction);
     cuFuncGetParamInfo => param_info, (function: CUfunction, index: usize, offset: Out<usize>, size: Out<usize>);
+    cuFuncGetParamCount => param_count, (function: CUfunction, count: Out<usize>);
     cuFuncLoad => load, (function: CUfunction);
     cuFuncIsLoaded => is_loaded, (state: Out<CUfunctionLoadingState>, function: CUfunction);
 }
@@ -171,6 +172,14 @@ fn param_info(
         .ok_or(code::INVALID_VALUE)?;
     offset.set(param.offset);
     size.set(param.size);
+    Ok(())
+}
+
+fn param_count(call: &Call<'_>, function: CUfunction, count: Out<usize>) -> Answer {
+    let count = count.check()?;
+    let state = call.state();
+    let function = state.function(number(function))?;
+    count.set(function.kernel()?.params().len());
     Ok(())
 }
 
