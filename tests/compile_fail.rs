@@ -1,9 +1,0 @@
-//! The promised compile errors: what safe code cannot say.
-
-#[test]
-fn what_safe_code_cannot_say() {
-    let cases = trybuild::TestCases::new();
-    // With a program that compiles, all are compiled to the end, where the sizes of elements are checked.
-    cases.pass("tests/compile_fail/pass/*.rs");
-    cases.compile_fail("tests/compile_fail/*.rs");
-}
