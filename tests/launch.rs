@@ -106,7 +106,8 @@ fn an_argument_of_a_wrong_size_is_refused_before_any_call() -> Test {
     assert_eq!(error.kind(), ErrorKind::ArgumentMismatch);
     assert_eq!(
         error.to_string(),
-        "cannot launch `vector_add`: parameter 1 has 8 bytes and its argument 2; parameter 3 has 4 bytes and its argument 8"
+        "cannot launch `vector_add`: argument 2 of 4 has 2 bytes where the kernel takes 8; argument 4 of 4 has 8 bytes where \
+         the kernel takes 4; a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`"
     );
     let arguments = [
         DynamicArgument::write(&mut a),

@@ -13,8 +13,8 @@ fn streams_of_ours_do_not_wait_for_the_legacy_stream_unless_told_to() -> Test {
     assert_eq!(bench.stream().flags()?, StreamFlags::NON_BLOCKING);
     let blocking = bench
         .context()
-        .create_stream_with(StreamFlags::DEFAULT, 0)?;
-    assert_eq!(blocking.flags()?, StreamFlags::DEFAULT);
+        .create_stream_with(StreamFlags::BLOCKING, 0)?;
+    assert_eq!(blocking.flags()?, StreamFlags::BLOCKING);
     assert_eq!(StreamFlags::default(), StreamFlags::NON_BLOCKING);
     assert_eq!(
         StreamFlags::from_bits(StreamFlags::NON_BLOCKING.bits()),

@@ -41,6 +41,12 @@ impl EventFlags {
     }
 }
 
+impl Default for EventFlags {
+    fn default() -> Self {
+        Self::TIMING
+    }
+}
+
 impl std::ops::BitOr for EventFlags {
     type Output = Self;
 
@@ -56,7 +62,7 @@ impl std::ops::BitOr for EventFlags {
 /// ```
 /// # fn main() -> cuda_driver::Result<()> {
 /// # #[cfg(feature = "simulator")] {
-/// use cuda_driver::{AnyStream, Driver, EventFlags};
+/// use cuda_driver::{Driver, EventFlags};
 ///
 /// let context = Driver::simulated()?.device(0)?.primary_context()?;
 /// let stream = context.create_stream()?;

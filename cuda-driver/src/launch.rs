@@ -233,22 +233,26 @@ impl FunctionCore {
             .doing(doing);
         }
         let wanted = self.parameter_sizes().unwrap_or(&[]);
-        let reason = if wanted.len() == given.len() {
-            let differing = wanted.iter().zip(given).enumerate();
-            let list: Vec<String> = differing
-                .filter(|(_, (wanted, given))| wanted != given)
-                .map(|(index, (wanted, given))| {
-                    format!("parameter {index} has {wanted} bytes and its argument {given}")
-                })
-                .collect();
-            list.join("; ")
-        } else {
-            format!(
+        if wanted.len() != given.len() {
+            let reason = format!(
                 "it has {} parameters, and {} arguments were given",
                 wanted.len(),
                 given.len()
+            );
+            return Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing);
+        }
+        let differing = wanted.iter().zip(given).enumerate();
+        let list: Vec<String> = differing
+            .filter(|(_, (wanted, given))| wanted != given)
+            .map(|(index, (takes, has))| {
+                let (number, all) = (index + 1, given.len());
+                format!("argument {number} of {all} has {has} bytes where the kernel takes {takes}")
+            })
+            .collect();
+        Error::new(ErrorKind::ArgumentMismatch, list.join("; "))
+            .doing(doing)
+            .remedied_by(
+                "a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`",
             )
-        };
-        Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing)
     }
 }

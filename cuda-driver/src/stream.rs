@@ -33,7 +33,7 @@ use crate::process;
 /// A stream that is ours, or kept alive by us, so that memory can be at home on it; cheap to clone.
 ///
 /// Streams of this crate do not wait for the legacy default stream unless made so
-/// ([`StreamFlags::DEFAULT`]).
+/// ([`StreamFlags::BLOCKING`]).
 ///
 /// ```
 /// # fn main() -> cuda_driver::Result<()> {

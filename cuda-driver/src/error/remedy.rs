@@ -64,6 +64,9 @@ pub(super) fn for_status(status: CUresult) -> Option<&'static str> {
         CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => {
             "the kernel module and the user-mode driver differ; reboot, or install matching versions"
         }
+        CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED => {
+            "make a new context, or start the process anew"
+        }
         CUresult::CUDA_ERROR_STUB_LIBRARY => {
             "remove the toolkit's `stubs` folder from the library search path"
         }

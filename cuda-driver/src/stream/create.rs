@@ -18,7 +18,7 @@ pub struct StreamFlags(u32);
 impl StreamFlags {
     /// Work here and work on the legacy default stream wait for one another.
     #[doc(alias = "CU_STREAM_DEFAULT")]
-    pub const DEFAULT: Self = Self(CUstream_flags::CU_STREAM_DEFAULT.0);
+    pub const BLOCKING: Self = Self(CUstream_flags::CU_STREAM_DEFAULT.0);
     /// Work here runs beside work on the legacy default stream.
     #[doc(alias = "CU_STREAM_NON_BLOCKING")]
     pub const NON_BLOCKING: Self = Self(CUstream_flags::CU_STREAM_NON_BLOCKING.0);
@@ -79,7 +79,7 @@ impl Context {
     }
 
     /// The legacy default stream, which all of the process shares and which streams with
-    /// [`StreamFlags::DEFAULT`] wait for.
+    /// [`StreamFlags::BLOCKING`] wait for.
     #[doc(alias = "CU_STREAM_LEGACY")]
     #[must_use]
     pub fn legacy_stream(&self) -> Stream {
