@@ -134,7 +134,7 @@ fn arguments(lesson: &mut Lesson, context: &Context) -> Result<()> {
         "a launch with a number of the wrong size",
         result,
         kind,
-        "4 bytes",
+        "the kernel takes 4",
     );
     Ok(())
 }
