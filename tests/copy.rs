@@ -139,11 +139,7 @@ fn contexts_of_one_device_order_their_work_on_one_buffer() -> Test {
 
 #[test]
 fn several_devices_copy_from_each_other() -> Test {
-    let devices = vec![
-        cuda_sim::DeviceConfig::h200(),
-        cuda_sim::DeviceConfig::h200(),
-    ];
-    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else {
+    let Some(bench) = Bench::two_devices() else {
         return Ok(());
     };
     let second = bench.driver().device(1)?.primary_context()?;
@@ -155,6 +151,31 @@ fn several_devices_copy_from_each_other() -> Test {
     let mut pinned = here.pinned_zeroed::<u32>(5000)?;
     there.copy(&target, &mut pinned)?;
     assert_eq!(pinned.as_slice()?, numbers(5000));
+    Ok(())
+}
+
+#[test]
+fn work_on_two_devices_is_ordered_by_the_memory() -> Test {
+    let Some(bench) = Bench::two_devices() else {
+        return Ok(());
+    };
+    let second = bench.driver().device(1)?.primary_context()?;
+    let (here, there) = (bench.stream(), second.create_stream()?);
+    let slow = crate::support::kernels::SlowAdd::load(bench.context(), bench.slow());
+    for round in 1..5_u8 {
+        let mut ours = here.zeroed::<f32>(1024)?;
+        let mut theirs = there.zeroed::<f32>(1024)?;
+        slow.run(&here, ours.as_mut_slice(), f32::from(round))?;
+        // On either device's stream, the copy is behind the slow kernel, and the download behind the copy.
+        let by = if round % 2 == 0 { &here } else { &there };
+        by.copy(&ours, &mut theirs)?;
+        // What is written afterwards is behind the copy, and what is freed too.
+        here.fill(&mut ours, -1.0)?;
+        drop(ours);
+        let reused = here.upload(&[-2.0_f32; 1024])?;
+        assert_eq!(theirs.to_vec()?, [f32::from(round); 1024]);
+        drop(reused);
+    }
     Ok(())
 }
 

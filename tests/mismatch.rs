@@ -110,11 +110,7 @@ fn a_kernel_of_another_context_is_refused_before_any_call() -> Test {
 
 #[test]
 fn memory_of_another_device_is_no_argument_without_peer_access() -> Test {
-    let devices = vec![
-        cuda_sim::DeviceConfig::h200(),
-        cuda_sim::DeviceConfig::h200(),
-    ];
-    let Some(bench) = Bench::only_software_with(|it| it.devices(devices)) else {
+    let Some(bench) = Bench::two_devices() else {
         return Ok(());
     };
     let second = bench.driver().device(1)?.primary_context()?;

@@ -55,6 +55,20 @@ impl Bench {
         Some(Self::software(settings))
     }
 
+    /// A bench with two devices; `None`, with a word, on a machine that has fewer.
+    pub(crate) fn two_devices() -> Option<Self> {
+        if let Choice::Real(driver) = choice() {
+            let count = driver.device_count().expect("the count of devices");
+            if count < 2 {
+                eprintln!("skipped, needs two devices, and there are {count}");
+                return None;
+            }
+            return Some(Self::new());
+        }
+        let devices = vec![cuda_sim::DeviceConfig::h200(); 2];
+        Self::only_software_with(|builder| builder.devices(devices))
+    }
+
     fn software(settings: impl FnOnce(Builder) -> Builder) -> Self {
         let seed = match choice() {
             Choice::Software(seed) => *seed,
