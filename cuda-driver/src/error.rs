@@ -174,6 +174,14 @@ impl Error {
         self.0.status.is_some_and(kind::is_sticky)
     }
 
+    /// Whether a drop says nothing about it: the process ends, or the context was ended by somebody else.
+    pub(crate) fn is_silent_in_drops(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Deinitialized | ErrorKind::ContextLost
+        )
+    }
+
     /// Whether this is `status`.
     pub(crate) fn is_status(&self, status: CUresult) -> bool {
         self.0.status == Some(status)

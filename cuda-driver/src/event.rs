@@ -274,10 +274,7 @@ impl Drop for Event {
             return;
         }
         if let Err(error) = self.destroy()
-            && !matches!(
-                error.kind(),
-                ErrorKind::Deinitialized | ErrorKind::ContextLost
-            )
+            && !error.is_silent_in_drops()
         {
             log::error!("{error}");
         }

@@ -191,10 +191,7 @@ fn require_parts(stream: &StreamCore, accesses: &[Access<'_, StreamCore>]) -> Re
         if Arc::ptr_eq(memory, context) {
             continue;
         }
-        if !memory.driver().is_same(context.driver()) {
-            let reason = "the memory and the stream belong to different drivers";
-            return Err(Error::new(ErrorKind::Mismatch, reason));
-        }
+        stream.require_driver("memory", memory.driver())?;
         if memory.device().as_raw() != context.device().as_raw() {
             let reason = format!(
                 "the memory is of device {} and the stream of device {}",

@@ -9,6 +9,7 @@ mod copy;
 mod element;
 mod fill;
 mod foreign;
+mod host_wait;
 mod owner;
 mod pinned;
 mod pinned_slice;

@@ -210,7 +210,7 @@ pub(crate) fn is_idle(core: &StreamCore) -> Result<bool> {
 }
 
 pub(crate) fn wait_for(core: &StreamCore, event: &Event) -> Result<()> {
-    core.require_driver(event.context())?;
+    core.require_driver("event", event.context().driver())?;
     core.enqueue(|| {
         // SAFETY: the stream and the event are live as long as their objects.
         unsafe {

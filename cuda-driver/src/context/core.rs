@@ -9,7 +9,7 @@ use super::{CurrentContext, Deferred, events, next_stream_number};
 use crate::call;
 use crate::device::Device;
 use crate::driver::{Driver, context_key};
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, Result};
 use crate::memory::staging::StagingPool;
 use crate::process;
 
@@ -165,11 +165,7 @@ impl ContextCore {
     #[cold]
     pub(super) fn report(&self, what: &str, error: &Error) {
         self.note(error);
-        let silent = matches!(
-            error.kind(),
-            ErrorKind::Deinitialized | ErrorKind::ContextLost
-        );
-        if !silent {
+        if !error.is_silent_in_drops() {
             log::error!("cannot {what}: {error}");
         }
     }
@@ -245,15 +241,11 @@ impl Drop for ContextCore {
             process::postpone(Box::new(remains));
             return;
         }
-        if let Err(error) = self.destroy(false) {
-            let silent = error.is_sticky()
-                || matches!(
-                    error.kind(),
-                    ErrorKind::Deinitialized | ErrorKind::ContextLost
-                );
-            if !silent {
-                log::error!("{error}");
-            }
+        if let Err(error) = self.destroy(false)
+            && !error.is_sticky()
+            && !error.is_silent_in_drops()
+        {
+            log::error!("{error}");
         }
     }
 }

@@ -108,10 +108,7 @@ impl Function {
         let stream = stream.stream_core();
         let function: &FunctionCore = self.core();
         let sizes: Vec<usize> = arguments.iter().map(|argument| argument.size).collect();
-        let fits = function
-            .parameter_sizes()
-            .is_none_or(|wanted| wanted == sizes);
-        if !function.is_of(stream.context()) || !fits {
+        if !function.is_of(stream.context()) || !function.takes_sizes(&sizes) {
             return Err(function.refuse(stream, &sizes));
         }
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.pointer).collect();

@@ -10,7 +10,8 @@ use crate::error::{Doing, Result};
 use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::{Access, Operation};
 use crate::process;
-use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
+use crate::stream::sealed::Sealed as _;
+use crate::stream::{BorrowedStream, PerThreadStream, Stream, StreamCore};
 
 /// Memory that is handed to another library: a tuple of `&memory` for what it reads and `&mut memory` for what it writes.
 pub trait RawParts: parts::Sealed {}
@@ -126,21 +127,13 @@ macro_rules! with_raw {
                 parts: P,
                 body: impl FnOnce(CUstream, P::Raw) -> R,
             ) -> Result<R> {
-                with_raw(self.stream_core_of(), &parts, body)
-            }
-
-            fn stream_core_of(&self) -> &StreamCore {
-                core_of(self)
+                with_raw(self.stream_core(), &parts, body)
             }
         }
     )*};
 }
 
 with_raw!(Stream, BorrowedStream, PerThreadStream);
-
-fn core_of<S: AnyStream>(stream: &S) -> &StreamCore {
-    stream.stream_core()
-}
 
 fn with_raw<P: RawParts, R>(
     stream: &StreamCore,

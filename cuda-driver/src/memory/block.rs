@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_sys::CUdeviceptr;
 
-use super::pinned::wait_on_host;
+use super::host_wait::wait_on_host;
 use crate::call;
 use crate::context::{ContextCore, Deferred, drop_owner};
 use crate::error::Result;

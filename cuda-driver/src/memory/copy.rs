@@ -14,7 +14,8 @@ use crate::call;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::order::{Access, Operation, Sound};
 use crate::process;
-use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
+use crate::stream::sealed::Sealed;
+use crate::stream::{BorrowedStream, PerThreadStream, Stream, StreamCore};
 
 /// The operations on memory, for each kind of stream.
 macro_rules! copies {
@@ -55,7 +56,7 @@ macro_rules! copies {
                 D: CopyDestination<T> + ?Sized,
             {
                 let (from, to) = (from.source(), to.destination());
-                copy(sealed_core(self), from, to, size_of::<T>())
+                copy(self.stream_core(), from, to, size_of::<T>())
             }
 
             /// Copies all elements of `from` into a new vector and waits for them.
@@ -85,10 +86,6 @@ macro_rules! copies {
 
 copies!(Stream, BorrowedStream, PerThreadStream);
 
-fn sealed_core<S: AnyStream>(stream: &S) -> &StreamCore {
-    stream.stream_core()
-}
-
 fn copy(stream: &StreamCore, from: Place<'_>, to: Place<'_>, element: usize) -> Result<()> {
     let doing = || format!("copy {} elements of {element} bytes", from.len);
     require_equal_len(from.len, to.len).doing(doing)?;
@@ -106,8 +103,8 @@ fn copy_bytes(stream: &StreamCore, from: Start<'_>, to: Start<'_>, bytes: usize)
             device_to_device(stream, (from, source), (to, target), bytes)
         }
         (Start::Pinned(from, source), Start::Device(to, target)) => {
-            require_part(stream, source.context().driver())?;
-            require_part(stream, target.context().driver())?;
+            stream.require_driver("memory", source.context().driver())?;
+            stream.require_driver("memory", target.context().driver())?;
             let read = source.access(from, bytes, false);
             let write = target.access(to, offset(bytes), true);
             enqueue(stream, [read, write], || {
@@ -121,8 +118,8 @@ fn copy_bytes(stream: &StreamCore, from: Start<'_>, to: Start<'_>, bytes: usize)
             })
         }
         (Start::Device(from, source), Start::Pinned(to, target)) => {
-            require_part(stream, source.context().driver())?;
-            require_part(stream, target.context().driver())?;
+            stream.require_driver("memory", source.context().driver())?;
+            stream.require_driver("memory", target.context().driver())?;
             let read = source.access(from, offset(bytes), false);
             let write = target.access(to, bytes, true);
             enqueue(stream, [read, write], || {
@@ -136,11 +133,11 @@ fn copy_bytes(stream: &StreamCore, from: Start<'_>, to: Start<'_>, bytes: usize)
             })
         }
         (Start::Host(from), Start::Device(to, target)) => {
-            require_part(stream, target.context().driver())?;
+            stream.require_driver("memory", target.context().driver())?;
             transfer::host_to_device(stream, from, (to, target), bytes)
         }
         (Start::Device(from, source), Start::Host(to)) => {
-            require_part(stream, source.context().driver())?;
+            stream.require_driver("memory", source.context().driver())?;
             transfer::device_to_host(stream, (from, source), to, bytes)
         }
         (from, to) => host_to_host(from, to, bytes),
@@ -170,8 +167,8 @@ fn device_to_device(
     (to, target): (CUdeviceptr, &Block),
     bytes: usize,
 ) -> Result<()> {
-    require_part(stream, source.context().driver())?;
-    require_part(stream, target.context().driver())?;
+    stream.require_driver("memory", source.context().driver())?;
+    stream.require_driver("memory", target.context().driver())?;
     let read = source.access(from, offset(bytes), false);
     let write = target.access(to, offset(bytes), true);
     let (ours, theirs) = (target.context(), source.context());
@@ -207,15 +204,4 @@ pub(super) fn enqueue<const N: usize>(
     // Before the first lock, which the thread that it waits for may hold.
     process::permit()?;
     Operation::run::<Sound, _>(stream, &mut accesses, || stream.enqueue(call))
-}
-
-/// Refuses memory of another driver.
-pub(super) fn require_part(stream: &StreamCore, driver: &crate::Driver) -> Result<()> {
-    if stream.driver().is_same(driver) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::Mismatch,
-        "the memory and the stream belong to different drivers",
-    ))
 }

@@ -5,7 +5,7 @@ use cuda_sys::CUdeviceptr;
 
 use super::allocation::DeviceAllocation;
 use super::block::Block;
-use super::copy::{enqueue, require_part};
+use super::copy::enqueue;
 use super::element::offset;
 use super::place::{CopyDestination, Start};
 use super::slice::DeviceSliceMut;
@@ -13,7 +13,8 @@ use super::staging::LARGE;
 use super::transfer;
 use crate::call;
 use crate::error::{Doing, Error, Result};
-use crate::stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamCore};
+use crate::stream::sealed::Sealed;
+use crate::stream::{BorrowedStream, PerThreadStream, Stream, StreamCore};
 
 /// What can be filled: device memory of `T`.
 pub trait FillTarget<T>: CopyDestination<T> {}
@@ -62,9 +63,9 @@ macro_rules! fills {
                 match pattern {
                     Some(pattern) => {
                         let bytes = place.len * size_of::<T>();
-                        fill(core_of(self), (start, block), pattern, bytes)
+                        fill(self.stream_core(), (start, block), pattern, bytes)
                     }
-                    None => upload_pattern(core_of(self), (start, block), value, place.len),
+                    None => upload_pattern(self.stream_core(), (start, block), value, place.len),
                 }
             }
 
@@ -75,7 +76,7 @@ macro_rules! fills {
             #[doc(alias = "cuMemsetD8Async")]
             pub fn zero<T: Zeroable>(&self, to: &mut impl ZeroTarget<T>) -> Result<()> {
                 let (start, len, block) = to.zeroed_place();
-                fill(core_of(self), (start, block), Pattern::One(0), len * size_of::<T>())
+                fill(self.stream_core(), (start, block), Pattern::One(0), len * size_of::<T>())
             }
         }
     )*};
@@ -99,10 +100,6 @@ impl<T> ZeroTarget<T> for DeviceSliceMut<'_, T> {
     fn zeroed_place(&mut self) -> (CUdeviceptr, usize, &Block) {
         (*self.address(), self.len(), self.block())
     }
-}
-
-fn core_of<S: AnyStream>(stream: &S) -> &StreamCore {
-    stream.stream_core()
 }
 
 /// The shortest run of bytes that a value repeats.
@@ -143,7 +140,7 @@ fn upload_pattern<T: NoUninit>(
     value: T,
     len: usize,
 ) -> Result<()> {
-    require_part(stream, block.context().driver())?;
+    stream.require_driver("memory", block.context().driver())?;
     let at_once = (LARGE / size_of::<T>()).clamp(1, len.max(1));
     let values = vec![value; at_once];
     let mut done = 0;
@@ -167,7 +164,7 @@ fn fill(
     if bytes == 0 {
         return Ok(());
     }
-    require_part(stream, block.context().driver())?;
+    stream.require_driver("memory", block.context().driver())?;
     let access = block.access(start, offset(bytes), true);
     let raw = stream.as_raw();
     enqueue(stream, [access], || match pattern {

@@ -11,10 +11,9 @@ use cuda_sys::{CUdeviceptr, CUmemorytype, CUpointer_attribute};
 
 use super::allocation::DeviceAllocation;
 use super::block::{Block, Release};
-use super::copy::require_part;
 use super::element::{offset, size_in_bytes};
+use super::host_wait::wait_on_host;
 use super::owner::Owner;
-use super::pinned::wait_on_host;
 use super::slice::DeviceSliceMut;
 use crate::call;
 use crate::context::{Context, ContextCore};
@@ -81,7 +80,7 @@ impl Loan<'_> {
     /// Orders our work behind the lender's.
     fn begin(&self) -> Result<()> {
         if let Some(stream) = self.lender {
-            require_part(stream, self.block.context().driver())?;
+            stream.require_driver("memory", self.block.context().driver())?;
             let event = stream.reserve()?;
             stream.record(&event)?;
             self.block.order().enter_arrival(stream.number(), event);
@@ -138,7 +137,9 @@ impl Stream {
         check(home.context(), address, size, align_of::<T>()).doing(doing)?;
         if let Lender::Stream(stream) = lender {
             let stream = stream.stream_core();
-            require_part(stream, home.driver()).doing(doing)?;
+            stream
+                .require_driver("memory", home.driver())
+                .doing(doing)?;
             let event = stream.reserve()?;
             stream.record(&event)?;
             home.wait(&event)?;

@@ -9,12 +9,13 @@ use bytemuck::{NoUninit, Zeroable};
 use cuda_sys::CU_MEMHOSTALLOC_PORTABLE;
 
 use super::element::{bounds, offset, size_in_bytes};
+use super::host_wait::wait_on_host;
 use super::pinned_slice::{PinnedSlice, PinnedSliceMut};
 use crate::call;
 use crate::close::CloseError;
-use crate::context::{ContextCore, PooledEvent};
+use crate::context::ContextCore;
 use crate::error::{Doing, Result};
-use crate::order::{Access, Order, Range, Sound};
+use crate::order::{Access, Order, Range};
 use crate::process;
 use crate::stream::{Stream, StreamCore, relaxed};
 
@@ -105,25 +106,6 @@ impl PinnedMemory {
             unsafe { call!(context.driver(), cuMemFreeHost(self.start.cast())) }
         })
     }
-}
-
-/// Makes the host wait for everything that is in flight on memory, or for all that writes to it.
-pub(super) fn wait_on_host(order: &Order<StreamCore>, writes_only: bool) -> Result<()> {
-    process::permit()?;
-    if order.is_lost() {
-        // Which operation it was is not known; when nothing runs in the context any more, it is done.
-        order.domain().synchronize()?;
-        order.find();
-    }
-    let events = order.pending::<Sound>(writes_only)?;
-    for event in &events {
-        event.synchronize()?;
-    }
-    if !events.is_empty() {
-        let done = |event: &PooledEvent| events.iter().any(|known| known.is_same(event));
-        order.forget::<Sound>(done);
-    }
-    Ok(())
 }
 
 impl Drop for PinnedMemory {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, CUstreamCaptureStatus};
 
 use crate::call;
-use crate::context::{Context, ContextCore, drop_owner, next_stream_number};
+use crate::context::{ContextCore, drop_owner, next_stream_number};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::memory::staging::Staging;
@@ -104,15 +104,13 @@ impl StreamCore {
         !self.special.load(Ordering::Relaxed)
     }
 
-    /// Refuses an object of another driver.
-    pub(crate) fn require_driver(&self, other: &Context) -> Result<()> {
-        if self.driver().is_same(other.driver()) {
+    /// Refuses a part of an operation, such as memory, that is of another driver.
+    pub(crate) fn require_driver(&self, part: &'static str, driver: &Driver) -> Result<()> {
+        if self.driver().is_same(driver) {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorKind::Mismatch,
-            "they belong to different drivers",
-        ))
+        let reason = format!("the {part} and the stream belong to different drivers");
+        Err(Error::new(ErrorKind::Mismatch, reason))
     }
 
     /// Makes a call that carries the stream's handle, with all that its kind demands.
@@ -240,10 +238,7 @@ impl Drop for StreamCore {
             return;
         }
         if let Err(error) = self.destroy()
-            && !matches!(
-                error.kind(),
-                ErrorKind::Deinitialized | ErrorKind::ContextLost
-            )
+            && !error.is_silent_in_drops()
         {
             log::error!("{error}");
         }
