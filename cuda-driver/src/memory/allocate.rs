@@ -55,39 +55,35 @@ impl Stream {
         self.core().context().collect_in_passing();
         let doing = || format!("allocate {len} elements of {} bytes", size_of::<T>());
         let size = size_in_bytes::<T>(len).doing(doing)?;
-        let (address, owner) = self.allocate(size).doing(doing)?;
-        Ok(DeviceAllocation::new(address, len, owner))
+        let (address, release) = self.allocate(size).doing(doing)?;
+        // The allocation is the first work on memory that is allocated in stream order.
+        let dirty = matches!(release, Release::StreamOrdered);
+        let block = Block::at_home(self.core(), address, size, release, dirty);
+        Ok(DeviceAllocation::new(address, len, Owner::new(block)))
     }
 
+    /// Allocates, and says how that is to be released.
     #[inline]
-    fn allocate(&self, size: usize) -> Result<(CUdeviceptr, Owner)> {
+    fn allocate(&self, size: usize) -> Result<(CUdeviceptr, Release)> {
         let home = self.core();
         if size == 0 {
-            return Ok((
-                0,
-                Owner::new(Block::at_home(home, 0, 0, Release::Nothing, false)),
-            ));
+            return Ok((0, Release::Nothing));
         }
-        // Another library's stream may be in the legacy or a kept form; the allocator takes them all.
-        let ordered = home.context().has_stream_ordered_allocator()?;
         let mut address: CUdeviceptr = 0;
-        if ordered {
+        if home.context().has_stream_ordered_allocator()? {
             home.enqueue(|| {
                 let out = &raw mut address;
                 // SAFETY: the stream is live as long as its core, and the pointer is to a live address.
                 unsafe { call!(home.driver(), cuMemAllocAsync(out, size, home.as_raw())) }
             })?;
-            let release = Release::StreamOrdered;
-            let block = Block::at_home(home, address, size, release, true);
-            return Ok((address, Owner::new(block)));
+            return Ok((address, Release::StreamOrdered));
         }
         debug_assert!(home.kind() != Kind::PerThread && home.kind() != Kind::Borrowed);
         let _current = home.context().push()?;
         // SAFETY: the pointer is to a live address, and the context is current.
         let result = unsafe { call!(home.driver(), cuMemAlloc_v2(&raw mut address, size)) };
         home.context().watch(result)?;
-        let block = Block::at_home(home, address, size, Release::Synchronous, false);
-        Ok((address, Owner::new(block)))
+        Ok((address, Release::Synchronous))
     }
 }
 
