@@ -30,7 +30,7 @@ pub enum BuildError {
 }
 
 /// The most devices of one instance.
-const MAX_DEVICES: usize = 16;
+pub(crate) const MAX_DEVICES: usize = 16;
 
 /// What an instance starts from.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 #[must_use]
 pub struct Builder {
-    settings: Settings,
+    pub(crate) settings: Settings,
     patience: Duration,
 }
 
@@ -77,6 +77,15 @@ impl Builder {
     /// The devices, in order of their ordinals; none is allowed. Default: one [`DeviceConfig::h200`].
     pub fn devices(mut self, devices: Vec<DeviceConfig>) -> Self {
         self.settings.devices = devices;
+        self
+    }
+
+    /// Replaces the devices by what `select` makes of them.
+    pub(crate) fn select_devices(
+        mut self,
+        select: impl FnOnce(Vec<DeviceConfig>) -> Vec<DeviceConfig>,
+    ) -> Self {
+        self.settings.devices = select(self.settings.devices);
         self
     }
 

@@ -1,11 +1,16 @@
-//! What a device is: its properties, and the table of attributes that programs ask for.
+//! What a device is: its properties, and the attributes that programs ask for.
 
-use cuda_sys::{CUdevice, CUresult};
+mod attributes;
+mod preset;
+
+use cuda_sys::{CUdevice, CUdevice_attribute, CUresult};
 
 use crate::code;
 use crate::state::{Device, State};
 
-/// The properties of a device. Everything else that programs can ask follows from them and is as on an H200.
+/// The properties of a device.
+///
+/// What is not said here follows from the compute capability, and is otherwise as on an H200; every attribute can be set besides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceConfig {
     /// Its name.
@@ -20,78 +25,63 @@ pub struct DeviceConfig {
     pub shared_memory_per_block: u32,
     /// Shared memory of a block in bytes, when asked for.
     pub shared_memory_per_block_optin: u32,
-    /// PCI domain, bus and device; the bus grows with the ordinal where the default is taken.
+    /// PCI domain, bus and device. By default the bus grows with the ordinal.
     pub pci: Option<(u32, u32, u32)>,
-    /// Attributes that differ, by number: they go before all else.
-    pub attributes: Vec<(u32, i32)>,
+    /// The identifier that no other device has. By default it says the ordinal.
+    pub uuid: Option<[u8; 16]>,
+    /// Attributes that differ: they go before all else.
+    pub attributes: Vec<(CUdevice_attribute, i32)>,
 }
 
 impl DeviceConfig {
-    /// A device like an H200.
-    #[must_use]
-    pub fn h200() -> Self {
-        Self {
-            name: String::from("NVIDIA H200 (simulated)"),
-            compute_capability: (9, 0),
-            total_memory: 150_109_880_320,
-            multiprocessors: 132,
-            shared_memory_per_block: 49_152,
-            shared_memory_per_block_optin: 232_448,
-            pci: None,
-            attributes: Vec::new(),
-        }
-    }
-
     /// Domain, bus and device of the device with that ordinal.
     pub(crate) fn pci_address(&self, ordinal: usize) -> (u32, u32, u32) {
         self.pci.unwrap_or((0, 0x10 + ordinal as u32, 0))
     }
 
-    /// The value of an attribute.
+    /// The identifier of the device with that ordinal.
+    pub(crate) fn uuid_bytes(&self, ordinal: usize) -> [u8; 16] {
+        self.uuid.unwrap_or_else(|| {
+            let mut bytes = *b"cuda-sim device?";
+            if let Some(last) = bytes.last_mut() {
+                *last = ordinal as u8;
+            }
+            bytes
+        })
+    }
+
+    /// The value of an attribute, by its number; nothing for one that CUDA 13.0 does not have.
     pub(crate) fn attribute(&self, number: u32, ordinal: usize) -> Option<i32> {
-        if let Some((_, value)) = self
-            .attributes
-            .iter()
-            .find(|(attribute, _)| *attribute == number)
-        {
+        let wanted = CUdevice_attribute(number);
+        let mut set = self.attributes.iter().rev();
+        if let Some((_, value)) = set.find(|(attribute, _)| *attribute == wanted) {
             return Some(*value);
         }
         let (domain, bus, device) = self.pci_address(ordinal);
-        Some(match number {
-            8 => self.shared_memory_per_block as i32,
-            16 => self.multiprocessors as i32,
-            33 => bus as i32,
-            34 => device as i32,
-            50 => domain as i32,
-            75 => self.compute_capability.0 as i32,
-            76 => self.compute_capability.1 as i32,
-            85 => ordinal as i32,
-            97 => self.shared_memory_per_block_optin as i32,
-            _ => *H200.get(number.checked_sub(1)? as usize)?,
+        Some(match wanted {
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK => {
+                self.shared_memory_per_block as i32
+            }
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN => {
+                self.shared_memory_per_block_optin as i32
+            }
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => {
+                self.multiprocessors as i32
+            }
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID => domain as i32,
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID => bus as i32,
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID => device as i32,
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => {
+                self.compute_capability.0 as i32
+            }
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => {
+                self.compute_capability.1 as i32
+            }
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID => ordinal as i32,
+            _ => attributes::of(self.compute_capability, wanted)?,
         })
     }
 }
-
-/// The attributes of an H200 under driver 13.0, from number 1 on. Where the software driver cannot do what the device can, the
-/// attribute says so.
-#[rustfmt::skip]
-const H200: [i32; 146] = [
-    /*   1 */ 1024, 1024, 1024, 64, i32::MAX, 65535, 65535, 49152, 65536, 32,
-    /*  11 */ i32::MAX, 65536, 1_980_000, 512, 1, 132, 0, 0, 1, 0,
-    /*  21 */ 131_072, 131_072, 65536, 16384, 16384, 16384, 32768, 32768, 2048, 512,
-    /*  31 */ 1, 1, 0, 0, 0, 3_201_000, 6016, 62_914_560, 2048, 3,
-    /*  41 */ 1, 32768, 2048, 1, 32768, 32768, 8192, 8192, 32768, 0,
-    /*  51 */ 32, 32768, 32768, 2046, 32768, 131_072, 65536, 16384, 16384, 16384,
-    /*  61 */ 32768, 2048, 32768, 32768, 2048, 32768, 32768, 2046, 268_435_456, 131_072,
-    /*  71 */ 65000, 2_097_120, 32768, 32768, 9, 0, 32768, 1, 1, 1,
-    /*  81 */ 233_472, 65536, 0, 0, 0, 0, 2, 0, 0, 1,
-    /*  91 */ 1, 0, 0, 0, 0, 0, 232_448, 0, 1, 0,
-    /* 101 */ 0, 0, 0, 0, 0, 32, 0, 0, 0, 0,
-    /* 111 */ 1024, 0, 0, 0, 1, 0, 0, 0, 0, 0,
-    /* 121 */ 0, 0, 0, 0, 0, 4, 0, 0, 0, 0,
-    /* 131 */ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    /* 141 */ 0, 0, 0, 0, 0, 0,
-];
 
 impl State {
     /// The `CUdevice` of an ordinal: it carries the slot, so that another instance refuses it.
@@ -130,18 +120,49 @@ impl State {
 mod tests {
     use super::*;
 
+    fn value(device: &DeviceConfig, attribute: u32) -> Option<i32> {
+        device.attribute(attribute, 2)
+    }
+
     #[test]
     fn attributes_come_from_the_table_the_properties_and_the_overrides() {
         let device = DeviceConfig {
-            attributes: vec![(10, 64)],
+            attributes: vec![(CUdevice_attribute(10), 32), (CUdevice_attribute(10), 64)],
             ..DeviceConfig::h200()
         };
-        assert_eq!(device.attribute(1, 0), Some(1024));
-        assert_eq!(device.attribute(10, 0), Some(64));
-        assert_eq!(device.attribute(75, 0), Some(9));
-        assert_eq!(device.attribute(33, 2), Some(0x12));
-        assert_eq!(device.attribute(111, 0), Some(1024));
-        assert_eq!(device.attribute(0, 0), None);
-        assert_eq!(device.attribute(400, 0), None);
+        assert_eq!(value(&device, 1), Some(1024));
+        assert_eq!(value(&device, 10), Some(64), "the last one counts");
+        assert_eq!(value(&device, 75), Some(9));
+        assert_eq!(value(&device, 33), Some(0x12));
+        assert_eq!(value(&device, 111), Some(1024));
+        assert_eq!(value(&device, 0), None);
+        assert_eq!(value(&device, 400), None);
+    }
+
+    #[test]
+    fn the_compute_capability_decides_what_nobody_set() {
+        const BLOCKS: u32 = 106;
+        const THREADS: u32 = 39;
+        for (preset, blocks, threads) in [
+            ("h200", 32, 2048),
+            ("b200", 32, 2048),
+            ("a100", 32, 2048),
+            ("rtx4090", 24, 1536),
+            ("t4", 16, 1024),
+        ] {
+            let device = DeviceConfig::preset(preset).expect("a preset");
+            assert_eq!(value(&device, BLOCKS), Some(blocks), "{preset}");
+            assert_eq!(value(&device, THREADS), Some(threads), "{preset}");
+        }
+        let later = DeviceConfig {
+            compute_capability: (8, 6),
+            ..DeviceConfig::h200()
+        };
+        assert_eq!(
+            value(&later, THREADS),
+            Some(1536),
+            "as the nearest of its generation"
+        );
+        assert_eq!(DeviceConfig::preset("voodoo"), None);
     }
 }

@@ -55,6 +55,7 @@ mod builder;
 mod call;
 mod code;
 mod device;
+mod environment;
 mod error_text;
 mod fault;
 mod image;
@@ -74,6 +75,7 @@ mod unbuilt;
 
 pub use builder::{BuildError, Builder};
 pub use device::DeviceConfig;
+pub use environment::EnvironmentError;
 pub use leak::{Leak, LeakKind};
 pub use report::{Report, ReportKind};
 pub use simulator::Simulator;

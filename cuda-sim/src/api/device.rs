@@ -55,11 +55,9 @@ fn name(call: &Call<'_>, name: Out<c_char>, len: c_int, device: CUdevice) -> Ans
 
 fn uuid(call: &Call<'_>, uuid: Out<CUuuid>, device: CUdevice) -> Answer {
     let uuid = uuid.check()?;
-    let ordinal = call.state().ordinal(device)?;
-    let mut bytes = *b"cuda-sim device?";
-    if let Some(last) = bytes.last_mut() {
-        *last = ordinal as u8;
-    }
+    let state = call.state();
+    let (ordinal, device) = state.device(device)?;
+    let bytes = device.config.uuid_bytes(ordinal);
     uuid.set(CUuuid {
         bytes: bytes.map(|byte| byte as c_char),
     });
