@@ -78,7 +78,7 @@ impl Builder {
         if let Some(limit) = given(read, "CUDA_SIM_INSTRUCTION_LIMIT", value::number)? {
             builder = builder.instruction_limit(limit);
         }
-        let switches: [(_, fn(Self, bool) -> Self); 4] = [
+        let switches: [(_, Switch); 4] = [
             ("CUDA_SIM_DEFERRED", Self::deferred),
             ("CUDA_SIM_REUSE_HANDLES", Self::reuse_handles),
             ("CUDA_SIM_SHUFFLE_BLOCKS", Self::shuffle_blocks),
@@ -92,6 +92,9 @@ impl Builder {
         Ok(builder)
     }
 }
+
+/// Sets what is on or off.
+type Switch = fn(Builder, bool) -> Builder;
 
 /// Reads a variable.
 type Read<'a> = dyn Fn(&'static str) -> Result<Option<String>, EnvironmentError> + 'a;
