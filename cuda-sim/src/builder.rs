@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::device::DeviceConfig;
+use crate::listener::Listener;
 use crate::options::Options;
+use crate::report::Report;
 use crate::simulator::Simulator;
 use crate::slot::{SLOTS, Slot};
 
@@ -39,6 +41,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) driver_version: i32,
     pub(crate) options: Options,
+    pub(crate) listener: Option<Listener>,
 }
 
 /// Describes an instance of the software driver; see [`Simulator::builder`].
@@ -65,6 +68,7 @@ impl Default for Builder {
             seed: 0,
             driver_version: 13_000,
             options: Options::default(),
+            listener: None,
         };
         Self {
             settings,
@@ -137,6 +141,12 @@ impl Builder {
     /// Gives up a kernel after that many instructions of its warps, as a real driver does with kernels that run too long. Default: never.
     pub fn instruction_limit(mut self, instructions: u64) -> Self {
         self.settings.options.limits.instructions = instructions;
+        self
+    }
+
+    /// Tells `listener` of each report as soon as it is found. The instance waits meanwhile: the listener must not use it.
+    pub fn on_report(mut self, listener: impl Fn(&Report) + Send + Sync + 'static) -> Self {
+        self.settings.listener = Some(Listener::new(listener));
         self
     }
 

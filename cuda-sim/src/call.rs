@@ -120,8 +120,7 @@ pub(crate) fn enter(
     let Some(instance) = crate::slot::instance(slot) else {
         return code::DEINITIALIZED;
     };
-    // A forked child has no driver, and must not touch locks that its parent's other threads may have held.
-    if instance.process != std::process::id() {
+    if !instance.serves_this_process() {
         return code::NOT_INITIALIZED;
     }
     let call_number = instance.count(symbol);

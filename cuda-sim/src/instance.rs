@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 
 use parking_lot::{Condvar, Mutex};
@@ -18,8 +18,8 @@ use crate::trace::TraceEntry;
 pub(crate) struct Instance {
     /// Never reused within a process, unlike the slot.
     pub(crate) id: u64,
-    /// The process that made it.
-    pub(crate) process: u32,
+    /// The process that it belongs to.
+    process: AtomicU32,
     pub(crate) state: Mutex<State>,
     /// Signalled when a host function returned.
     pub(crate) progress: Condvar,
@@ -40,7 +40,7 @@ impl Instance {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
             id: NEXT.fetch_add(1, Relaxed),
-            process: std::process::id(),
+            process: AtomicU32::new(std::process::id()),
             state: Mutex::new(state),
             progress: Condvar::new(),
             faults: Mutex::new(Faults::default()),
@@ -51,6 +51,23 @@ impl Instance {
             numbers: AtomicU64::new(0),
             unsupported: Mutex::new(Vec::new()),
         }
+    }
+
+    /// Whether this process may use it. A forked child has no driver, and must not touch locks that its parent's other threads may have
+    /// held; but it takes over one that was not initialised.
+    pub(crate) fn serves_this_process(&self) -> bool {
+        let process = std::process::id();
+        if self.process.load(Relaxed) == process {
+            return true;
+        }
+        let fresh = self
+            .state
+            .try_lock()
+            .is_some_and(|state| !state.initialised);
+        if fresh {
+            self.process.store(process, Relaxed);
+        }
+        fresh
     }
 
     /// Counts a call and numbers it.

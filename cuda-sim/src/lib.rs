@@ -62,6 +62,7 @@ mod image;
 mod instance;
 mod jit;
 mod leak;
+mod listener;
 mod options;
 mod random;
 mod report;

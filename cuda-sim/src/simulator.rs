@@ -1,6 +1,7 @@
 //! The handle of an instance.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuda_sim_machine::Fault;
 use cuda_sys::{CUresult, Library};
@@ -195,5 +196,18 @@ impl Simulator {
         let all: Vec<_> = state.operations.keys().copied().collect();
         // All operations can be executed: edges only point back.
         let _ = crate::state::schedule::run(&self.instance, &mut state, &all);
+    }
+
+    /// Makes every later call return `DEINITIALIZED`, as a driver does while its process ends, and waits up to `patience` for those that are
+    /// running. Says whether they ended; otherwise asking for reports waits for them.
+    pub fn shut_down(&self, patience: Duration) -> bool {
+        self.slot.unbind();
+        self.instance.state.try_lock_for(patience).is_some()
+    }
+
+    /// Whether this process can use the instance: a child that was forked after `cuInit` cannot, and must not ask anything else of it.
+    #[must_use]
+    pub fn serves_this_process(&self) -> bool {
+        self.instance.serves_this_process()
     }
 }

@@ -47,13 +47,18 @@ impl Slot {
             *entry.write() = Some(instance);
         }
     }
+
+    /// Makes the slot's functions act on nothing.
+    pub(crate) fn unbind(&self) {
+        // The instance is dropped outside the lock: its end may release other things.
+        let instance = INSTANCES.get(self.0).and_then(|entry| entry.write().take());
+        drop(instance);
+    }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // The instance is dropped outside both locks: its end may release other things.
-        let instance = INSTANCES.get(self.0).and_then(|entry| entry.write().take());
-        drop(instance);
+        self.unbind();
         crate::unbuilt::release(self.0);
         *TAKEN.lock() &= !(1 << self.0);
         RELEASED.notify_one();

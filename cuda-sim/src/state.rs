@@ -23,6 +23,7 @@ use cuda_sys::CUresult;
 
 use crate::builder::Settings;
 use crate::device::DeviceConfig;
+use crate::listener::Listener;
 use crate::options::Options;
 use crate::random::Random;
 use crate::report::Report;
@@ -84,6 +85,7 @@ pub(crate) struct State {
     pub(crate) capture_ids: u64,
     pub(crate) grids: u64,
     pub(crate) reports: Vec<Report>,
+    pub(crate) listener: Option<Listener>,
     pub(crate) last_fault: Option<cuda_sim_machine::Fault>,
 }
 
@@ -134,6 +136,7 @@ impl State {
             capture_ids: 0,
             grids: 0,
             reports: Vec::new(),
+            listener: settings.listener,
             last_fault: None,
         }
     }
@@ -141,6 +144,9 @@ impl State {
     /// Adds a report, unless there are too many.
     pub(crate) fn add_report(&mut self, report: Report) {
         if self.reports.len() < KEPT_REPORTS {
+            if let Some(listener) = &self.listener {
+                listener.tell(&report);
+            }
             self.reports.push(report);
         }
     }

@@ -34,6 +34,9 @@ fn called(number: usize) -> CUresult {
     let Some(instance) = crate::slot::instance(slot) else {
         return code::DEINITIALIZED;
     };
+    if !instance.serves_this_process() {
+        return code::NOT_INITIALIZED;
+    }
     let call = instance.count(symbol);
     instance.unsupported.lock().push(symbol.to_owned());
     let message = format!("{symbol} is not implemented by the software driver");
