@@ -117,6 +117,32 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl In<u8> {
+    /// The first `len` bytes.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where the pointer is null, or where no memory has that many bytes.
+    pub(crate) fn bytes(&self, len: usize) -> Result<&[u8], CUresult> {
+        if self.0.is_null() || isize::try_from(len).is_err() {
+            return Err(code::INVALID_VALUE);
+        }
+        // SAFETY: the invariant says that the bytes are valid for reads until the call returns, and the slice does not outlive the call.
+        Ok(unsafe { std::slice::from_raw_parts(self.0, len) })
+    }
+
+    /// The bytes up to a NUL.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where the pointer is null.
+    pub(crate) fn text(&self) -> Result<&[u8], CUresult> {
+        if self.0.is_null() {
+            return Err(code::INVALID_VALUE);
+        }
+        // SAFETY: the caller promised that what starts like text ends with a NUL and does not change until the call returns.
+        Ok(unsafe { CStr::from_ptr(self.0.cast()) }.to_bytes())
+    }
+}
+
 impl<T> In<T> {
     /// What a value which the caller passed points to.
     pub(crate) fn from_pointer(pointer: *const T) -> Self {
@@ -131,11 +157,6 @@ impl<T> In<T> {
     /// The element `index` as a place that the caller lets us write.
     pub(crate) fn place(self, index: usize) -> Out<T> {
         Out(self.0.wrapping_add(index).cast_mut())
-    }
-
-    /// The same place, as a string.
-    pub(crate) fn into_text(self) -> Text {
-        Text(self.0.cast())
     }
 
     /// Whether nothing was passed.

@@ -1,12 +1,14 @@
-//! What a module can be loaded from: PTX text here; machine code is recognised and refused.
+//! What a module can be loaded from: PTX, by itself or in a fatbin. Machine code is recognised and refused.
 
-use std::ffi::{CStr, c_void};
+pub(crate) mod fatbin;
+mod source;
 
 use cuda_ptx::Module;
 use cuda_sys::CUresult;
 
-use crate::args::{In, Text};
 use crate::code;
+use fatbin::{Kind, Reach};
+pub(crate) use source::{Source, registered};
 
 /// Why an image cannot be loaded.
 #[derive(Debug)]
@@ -15,88 +17,92 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
 }
 
-fn refuse(result: CUresult, message: impl Into<String>) -> Refusal {
+pub(crate) fn refuse(result: CUresult, message: impl Into<String>) -> Refusal {
     Refusal {
         result,
         message: message.into(),
     }
 }
 
-/// First bytes of a fatbin, of a linked fatbin's wrapper, and of an ELF file.
-const FATBIN: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
-const WRAPPER: [u8; 4] = [0xb1, 0x43, 0x62, 0x46];
-const ELF: [u8; 4] = [0x7f, b'E', b'L', b'F'];
-/// The machine number of a cubin.
-const CUDA_MACHINE: u16 = 190;
-
-/// The bytes of an image whose length only it knows: text up to its NUL; of anything else the first bytes, which tell what it is.
-///
-/// # Errors
-/// A refusal where the image is null.
-pub(crate) fn read(image: In<c_void>) -> Result<Vec<u8>, Refusal> {
-    let bytes = image.cast::<u8>();
-    let mut magic = Vec::new();
-    for index in 0..4 {
-        match bytes.at(index) {
-            Ok(0) => break,
-            Ok(byte) => magic.push(byte),
-            Err(result) => return Err(refuse(result, "no image was passed")),
-        }
-    }
-    if magic == ELF {
-        // The header is 64 bytes long; the machine stands at byte 18.
-        for index in 4..20 {
-            magic.push(bytes.at(index).unwrap_or(0));
-        }
-        return Ok(magic);
-    }
-    if magic == FATBIN || magic == WRAPPER {
-        return Ok(magic);
-    }
-    let text: Text = image.into_text();
-    text.get()
-        .map(CStr::to_bytes)
-        .map(<[u8]>::to_vec)
-        .map_err(|result| refuse(result, "no image was passed"))
-}
-
-/// The PTX of an image.
+/// The PTX of an image for a device.
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn ptx_text(bytes: &[u8]) -> Result<String, Refusal> {
-    if bytes.starts_with(&ELF) {
-        if bytes.get(18..20) != Some(&CUDA_MACHINE.to_le_bytes()[..]) {
-            return Err(refuse(
-                code::INVALID_IMAGE,
-                "the image is an ELF file, but not for a GPU",
-            ));
-        }
+pub(crate) fn ptx_text(source: Source<'_>, device: u32) -> Result<String, Refusal> {
+    match source {
+        Source::Text(text) => as_ptx(text.to_vec()),
+        Source::Cubin => Err(refuse(
+            code::NO_BINARY_FOR_GPU,
+            "the image is machine code (a cubin), which the software driver cannot run; load PTX instead",
+        )),
+        Source::Fatbin(bytes) => chosen(bytes, device),
+    }
+}
+
+/// The PTX of a container that is written for the latest architecture that the device includes.
+fn chosen(bytes: &[u8], device: u32) -> Result<String, Refusal> {
+    let damaged = |message| {
+        refuse(
+            code::INVALID_IMAGE,
+            format!("of the fatbin that was passed, {message}"),
+        )
+    };
+    let entries = fatbin::entries(bytes).map_err(damaged)?;
+    let best = entries
+        .iter()
+        .filter(|entry| entry.kind == Kind::Ptx && entry.reach.includes(entry.architecture, device))
+        .max_by_key(|entry| (entry.architecture, entry.reach));
+    let Some(best) = best else {
+        let names: Vec<String> = entries.iter().map(ToString::to_string).collect();
         return Err(refuse(
             code::NO_BINARY_FOR_GPU,
-            "the image is machine code (a cubin), which the software driver cannot run; load PTX text instead",
+            format!(
+                "the fatbin has no PTX that an sm_{device} can be compiled for: it has {}; the software driver runs PTX only, so compile \
+                 with -gencode arch=compute_{device},code=compute_{device}",
+                if names.is_empty() {
+                    String::from("nothing")
+                } else {
+                    names.join(", ")
+                }
+            ),
         ));
-    }
-    if bytes.starts_with(&FATBIN) || bytes.starts_with(&WRAPPER) {
-        return Err(refuse(
-            code::NO_BINARY_FOR_GPU,
-            "the image is a fatbin, which the software driver does not unpack; load PTX text instead",
-        ));
-    }
-    let text = bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
-    let text = std::str::from_utf8(text).map_err(|_| {
+    };
+    let text = best.unpack().map_err(|message| {
+        refuse(
+            code::INVALID_IMAGE,
+            format!("the fatbin's {best} cannot be unpacked: {message}"),
+        )
+    })?;
+    let text = text.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    as_ptx(text.to_vec())
+}
+
+fn as_ptx(text: Vec<u8>) -> Result<String, Refusal> {
+    let text = String::from_utf8(text).map_err(|_| {
         refuse(
             code::INVALID_IMAGE,
             "the image is neither text nor a known binary",
         )
     })?;
-    if !text.contains(".version") {
-        return Err(refuse(
+    if text.contains(".version") {
+        Ok(text)
+    } else {
+        Err(refuse(
             code::INVALID_IMAGE,
             "the image has no .version directive: it is not PTX",
-        ));
+        ))
     }
-    Ok(text.to_owned())
+}
+
+/// The architecture that `.target` names, and for which devices it is.
+fn target(name: &str) -> Option<(u32, Reach)> {
+    let number = target_number(name)?;
+    let reach = match name.as_bytes().last() {
+        Some(b'a') => Reach::Exact,
+        Some(b'f') => Reach::Family,
+        _ => Reach::Later,
+    };
+    Some((number, reach))
 }
 
 /// The newest PTX that a driver takes.
@@ -150,13 +156,19 @@ pub(crate) fn parse(
         ));
     }
     let device = capability.0 * 10 + capability.1;
-    match target_number(module.target()) {
-        Some(target) if target > device => Err(refuse(
+    match target(module.target()) {
+        Some((architecture, reach)) if !reach.includes(architecture, device) => Err(refuse(
             code::INVALID_PTX,
-            format!(
-                "the PTX is for {} and newer, the device is an sm_{device}",
-                module.target()
-            ),
+            match reach {
+                Reach::Later => format!(
+                    "the PTX is for {} and newer, the device is an sm_{device}",
+                    module.target()
+                ),
+                Reach::Family | Reach::Exact => format!(
+                    "the PTX is for {} and none other, the device is an sm_{device}",
+                    module.target()
+                ),
+            },
         )),
         Some(_) => Ok(module),
         None => Err(refuse(

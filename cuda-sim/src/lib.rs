@@ -31,7 +31,7 @@
 //! * Handles that were destroyed, null or never existed give an error where a real driver may crash; each use of a destroyed stream or event
 //!   is reported besides.
 //! * Waiting for a stream or event inside a host function gives `NOT_PERMITTED` and a report; a real driver waits for ever.
-//! * Managed memory, arrays and textures, graphs, virtual memory management, inter-process handles, fatbins and cubins are missing, and
+//! * Managed memory, arrays and textures, graphs, virtual memory management, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
 //!   join it again.
 //! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.

@@ -92,26 +92,6 @@ fn an_older_driver_takes_older_ptx() {
 }
 
 #[test]
-fn machine_code_has_no_binary_for_this_device() {
-    let rig = Rig::new();
-    let mut module = ptr::null_mut();
-    let mut cubin = [0u8; 64];
-    cubin[..4].copy_from_slice(b"\x7fELF");
-    cubin[18] = 190;
-    fails!(
-        209,
-        rig.cuda,
-        cuModuleLoadData(&raw mut module, cubin.as_ptr().cast())
-    );
-    let fatbin = [0x50u8, 0xed, 0x55, 0xba, 1, 0, 16, 0];
-    fails!(
-        209,
-        rig.cuda,
-        cuModuleLoadData(&raw mut module, fatbin.as_ptr().cast())
-    );
-}
-
-#[test]
 fn an_instruction_that_is_not_implemented_fails_that_kernels_launch() {
     let rig = Rig::new();
     let strange =

@@ -8,7 +8,7 @@ use cuda_sim_machine::Program;
 use cuda_sys::{CUdeviceptr, CUfunction, CUjit_option, CUmodule, CUmoduleLoadingMode};
 
 use super::prelude::*;
-use crate::image::{self, Refusal};
+use crate::image::{self, Refusal, Source};
 use crate::jit::Options;
 use crate::state::schedule;
 
@@ -33,7 +33,11 @@ fn load(call: &Call<'_>, module: Out<CUmodule>, path: Text) -> Answer {
     call.state().current(call.thread)?;
     let path = path.to_str().map_err(|_| code::FILE_NOT_FOUND)?;
     let bytes = std::fs::read(Path::new(path)).map_err(|_| code::FILE_NOT_FOUND)?;
-    load_image(call, module, &bytes, &Options::default())
+    let options = Options::default();
+    match Source::of_bytes(&bytes) {
+        Ok(source) => load_image(call, module, source, &options),
+        Err(refusal) => Err(refuse(call, &refusal, &options)),
+    }
 }
 
 fn load_data(call: &Call<'_>, module: Out<CUmodule>, image: In<c_void>) -> Answer {
@@ -61,8 +65,9 @@ fn load_data_ex(
     }
     call.state().current(call.thread)?;
     let options = Options::read(count as usize, options, values)?;
-    match image::read(image) {
-        Ok(bytes) => load_image(call, module, &bytes, &options),
+    let image = image::registered(image);
+    match Source::of_pointer(&image) {
+        Ok(source) => load_image(call, module, source, &options),
         Err(refusal) => Err(refuse(call, &refusal, &options)),
     }
 }
@@ -79,7 +84,12 @@ fn refuse(call: &Call<'_>, refusal: &Refusal, options: &Options) -> CUresult {
     refusal.result
 }
 
-fn load_image(call: &Call<'_>, module: Out<CUmodule>, bytes: &[u8], options: &Options) -> Answer {
+fn load_image(
+    call: &Call<'_>,
+    module: Out<CUmodule>,
+    source: Source<'_>,
+    options: &Options,
+) -> Answer {
     let (driver_version, capability) = {
         let state = call.state();
         let context = state.current(call.thread)?;
@@ -89,7 +99,9 @@ fn load_image(call: &Call<'_>, module: Out<CUmodule>, bytes: &[u8], options: &Op
             .ok_or(code::INVALID_CONTEXT)?;
         (state.driver_version, device.config.compute_capability)
     };
-    let text = image::ptx_text(bytes).map_err(|refusal| refuse(call, &refusal, options))?;
+    let device = capability.0 * 10 + capability.1;
+    let text =
+        image::ptx_text(source, device).map_err(|refusal| refuse(call, &refusal, options))?;
     let parsed = image::parse(&text, driver_version, capability)
         .map_err(|refusal| refuse(call, &refusal, options))?;
     let target = image::target_number(parsed.target()).unwrap_or(0);
