@@ -36,5 +36,5 @@ pub use module::Module;
 pub use operand::Operand;
 pub use position::Position;
 pub use scalar::ScalarType;
-pub use statement::{Directive, Guard, Instruction, Statement};
+pub use statement::{Directive, Guard, Instruction, Prototype, Statement};
 pub use variable::{Initial, Linkage, Space, Variable};

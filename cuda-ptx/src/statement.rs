@@ -1,6 +1,6 @@
 //! What a function body consists of, in the order of the text.
 
-use crate::{Operand, Position, Variable};
+use crate::{Operand, Param, Position, Variable};
 
 /// A predicate before an instruction: `@%p` or `@!%p`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,17 @@ pub struct Directive<'a> {
     pub arguments: Box<[Operand<'a>]>,
 }
 
+/// `.callprototype`: what a function has to look like that an indirect call may reach. The label before it is its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prototype<'a> {
+    /// Where it stands.
+    pub position: Position,
+    /// Returned values.
+    pub returns: Vec<Param<'a>>,
+    /// Parameters.
+    pub params: Vec<Param<'a>>,
+}
+
 /// A part of a function body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement<'a> {
@@ -61,7 +72,9 @@ pub enum Statement<'a> {
     Label(&'a str, Position),
     /// A declaration of a register, of a set of registers or of a variable.
     Variable(Box<Variable<'a>>),
-    /// Another directive: `.loc`, `.pragma`, `.branchtargets`, `.callprototype` …
+    /// `.callprototype`
+    Prototype(Box<Prototype<'a>>),
+    /// Another directive: `.loc`, `.pragma`, `.branchtargets`, `.calltargets` …
     Directive(Box<Directive<'a>>),
     /// `{`: names declared from here on are local to the block.
     BlockStart(Position),

@@ -250,6 +250,11 @@ fn directives_inside_bodies() {
             Statement::Directive(directive) => {
                 format!("{} {}", directive.name, directive.arguments.len())
             }
+            Statement::Prototype(prototype) => format!(
+                "prototype {} {}",
+                prototype.returns.len(),
+                prototype.params.len()
+            ),
             Statement::Label(label, _) => format!("{label}:"),
             Statement::BlockStart(_) => String::from("{"),
             Statement::BlockEnd(_) => String::from("}"),
@@ -268,7 +273,7 @@ fn directives_inside_bodies() {
         "t:",
         ".branchtargets 2",
         "proto:",
-        ".callprototype 0",
+        "prototype 1 1",
         "A:",
         "B:",
         "ret",

@@ -22,6 +22,8 @@ pub enum ReportKind {
     UninitialisedRead,
     /// The kernel executed `trap`.
     Trap,
+    /// A call through an address at which there is no function, or not one that can be called so.
+    BadCall,
     /// The kernel's calls are nested too deep.
     StackOverflow,
     /// Threads of a kernel, or streams, wait for each other.

@@ -84,6 +84,8 @@ pub(crate) struct State {
     pub(crate) operation_ids: u64,
     pub(crate) capture_ids: u64,
     pub(crate) grids: u64,
+    /// Bytes of addresses that functions of modules have taken.
+    pub(crate) code_bytes: u64,
     pub(crate) reports: Vec<Report>,
     pub(crate) listener: Option<Listener>,
     pub(crate) last_fault: Option<cuda_sim_machine::Fault>,
@@ -135,6 +137,7 @@ impl State {
             operation_ids: 0,
             capture_ids: 0,
             grids: 0,
+            code_bytes: 0,
             reports: Vec::new(),
             listener: settings.listener,
             last_fault: None,

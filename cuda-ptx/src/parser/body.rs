@@ -109,6 +109,11 @@ impl<'a> Parser<'a> {
                 statements.push(Statement::Variable(Box::new(variable)))
             });
         }
+        if name == ".callprototype" {
+            let prototype = self.prototype(directive.position)?;
+            statements.push(Statement::Prototype(Box::new(prototype)));
+            return Ok(());
+        }
         let arguments: Box<[Operand<'a>]> = match name {
             ".loc" => {
                 self.skip_line_directive(directive.position.line)?;
@@ -119,7 +124,7 @@ impl<'a> Parser<'a> {
                 self.expect(";", "after the directive")?;
                 arguments
             }
-            // Whatever else there is ends with a semicolon: `.callprototype` and the directives of later versions.
+            // Whatever else there is ends with a semicolon: the directives of later versions.
             _ => {
                 while !self.token.is(";") {
                     if self.token.kind == Kind::End || self.token.is("{") || self.token.is("}") {

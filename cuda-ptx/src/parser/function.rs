@@ -2,7 +2,9 @@
 
 use super::{Bodies, Parser};
 use crate::lexer::Kind;
-use crate::{Function, FunctionKind, Linkage, Param, ParseError, Space, Tuning};
+use crate::{
+    Function, FunctionKind, Linkage, Param, ParseError, Position, Prototype, Space, Tuning,
+};
 
 impl<'a> Parser<'a> {
     /// A function whose `.entry` or `.func` has been taken.
@@ -56,6 +58,31 @@ impl<'a> Parser<'a> {
             params,
             tuning,
             body,
+        })
+    }
+
+    /// The rest of a `.callprototype` after its name: returned values, a name of no meaning, and parameters.
+    pub(super) fn prototype(&mut self, position: Position) -> Result<Prototype<'a>, ParseError> {
+        let returns = if self.token.is("(") {
+            self.params()?
+        } else {
+            Vec::new()
+        };
+        self.word("the name `_` of the prototype")?;
+        let params = if self.token.is("(") {
+            self.params()?
+        } else {
+            Vec::new()
+        };
+        let mut tuning = Tuning::default();
+        while self.token.kind == Kind::Dotted {
+            self.tuning(&mut tuning)?;
+        }
+        self.expect(";", "after the prototype")?;
+        Ok(Prototype {
+            position,
+            returns,
+            params,
         })
     }
 

@@ -118,6 +118,7 @@ impl<'a> Parser<'a> {
         name: &'a str,
     ) -> Result<(), ParseError> {
         self.advance()?;
+        let mut arguments = Box::default();
         match name {
             ".section" => {
                 while !self.token.is("{") {
@@ -131,7 +132,11 @@ impl<'a> Parser<'a> {
                 self.advance()?;
             }
             ".file" | ".loc" | ".version" => self.skip_line_directive(position.line)?,
-            // `.pragma`, `.alias` and the directives of later versions end with a semicolon.
+            ".alias" => {
+                arguments = self.operands(false)?;
+                self.expect(";", "after the directive")?;
+            }
+            // `.pragma` and the directives of later versions end with a semicolon.
             _ => {
                 while !self.token.is(";") {
                     if self.token.kind == Kind::End {
@@ -147,7 +152,7 @@ impl<'a> Parser<'a> {
             position,
             name,
             text,
-            arguments: Box::default(),
+            arguments,
         });
         Ok(())
     }

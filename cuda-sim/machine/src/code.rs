@@ -26,8 +26,10 @@ pub(crate) enum Op {
     Branch,
     /// To the entry of `Code::tables[target]` that `src[0]` names.
     BranchIndexed,
-    /// `Code::calls[target]`
+    /// `Code::calls[target]`, of a function that the call names.
     Call,
+    /// `Code::calls[target]`, of the function whose address is in the 64-bit row `src[0]`.
+    CallIndirect,
     /// Back to the caller, or the thread's end.
     Return,
     /// The thread's end.
@@ -100,6 +102,8 @@ pub(crate) enum Init {
     Value(u64),
     /// The address of a module variable, plus an offset.
     Global(usize, i64),
+    /// The address of a function.
+    Function(usize),
     /// The address of a shared variable, plus an offset.
     Shared(usize, i64),
     /// An offset in the local memory of this call.
@@ -145,11 +149,35 @@ pub(crate) enum Transfer {
     Predicate(u32, u32),
 }
 
+/// Where a parameter or a returned value lies in the called function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// Offset and size in its parameter memory.
+    Bytes(u32, u32),
+    /// A row of registers of that many bits.
+    Row { bits: u32, row: u32 },
+}
+
+/// What both sides of a call agree on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Signature {
+    pub(crate) returns: Vec<Slot>,
+    pub(crate) params: Vec<Slot>,
+}
+
+/// Which function a call reaches.
+#[derive(Debug, Clone)]
+pub(crate) enum Callee {
+    /// Index of the function in the program.
+    Direct(usize),
+    /// Whatever function of that signature the address names, out of the list if there is one.
+    Indirect(Signature, Option<Vec<usize>>),
+}
+
 /// A call.
 #[derive(Debug, Clone)]
 pub(crate) struct CallSite {
-    /// Index of the function in the program.
-    pub(crate) function: usize,
+    pub(crate) callee: Callee,
     pub(crate) arguments: Vec<Transfer>,
     pub(crate) results: Vec<Transfer>,
 }
@@ -180,6 +208,10 @@ pub(crate) struct Code {
     /// Jump tables.
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<CallSite>,
+    /// Of a device function that has a body.
+    pub(crate) signature: Option<Signature>,
+    /// Functions whose address it takes.
+    pub(crate) taken: Vec<usize>,
     /// Bytes of local variables.
     pub(crate) local_bytes: u32,
     /// Bytes of parameter memory for calls and, in device functions, for the function's own parameters.

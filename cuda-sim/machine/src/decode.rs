@@ -8,16 +8,19 @@ mod data;
 mod function;
 mod initial;
 mod memory;
+mod reach;
+mod stack;
 mod symbols;
 mod warp;
 
 use std::collections::HashMap;
 
+pub(crate) use reach::frame_bytes;
+
 use cuda_ptx::{FunctionKind, Linkage, Module, Space, Variable};
 
-use crate::code::Code;
 use crate::program::SharedVariable;
-use crate::{Global, GlobalSpace, Kernel, KernelParam, Program, Unsupported};
+use crate::{Global, GlobalSpace, Program};
 
 /// What the functions of a module share.
 pub(crate) struct Names<'m, 'a> {
@@ -28,6 +31,14 @@ pub(crate) struct Names<'m, 'a> {
     pub(crate) shared: HashMap<&'a str, usize>,
     /// Definitions, or declarations where there is no definition.
     pub(crate) functions: HashMap<&'a str, usize>,
+}
+
+impl Names<'_, '_> {
+    /// The device function of that name.
+    pub(crate) fn function(&self, name: &str) -> Option<usize> {
+        let &index = self.functions.get(name)?;
+        (self.module.functions()[index].kind == FunctionKind::Device).then_some(index)
+    }
 }
 
 impl Program {
@@ -47,6 +58,12 @@ impl Program {
             codes: Vec::new(),
             shared: Vec::new(),
         };
+        for (index, function) in module.functions().iter().enumerate() {
+            if function.body.is_some() || !names.functions.contains_key(function.name) {
+                names.functions.insert(function.name, index);
+            }
+        }
+        reach::add_aliases(module, &mut names.functions);
         let mut global_variables = Vec::new();
         for variable in module.variables() {
             match variable.space {
@@ -77,11 +94,6 @@ impl Program {
                 names.unusable.insert(index, problem);
             }
         }
-        for (index, function) in module.functions().iter().enumerate() {
-            if function.body.is_some() || !names.functions.contains_key(function.name) {
-                names.functions.insert(function.name, index);
-            }
-        }
         let mut problems = Vec::new();
         for function in module.functions() {
             let (code, problem) = function::decode(function, &names, &mut program.shared);
@@ -90,7 +102,7 @@ impl Program {
         }
         for (index, function) in module.functions().iter().enumerate() {
             if function.kind == FunctionKind::Entry && function.body.is_some() {
-                let kernel = kernel(index, function, &program.codes, &problems);
+                let kernel = reach::kernel(index, function, &program, &problems);
                 program.kernels.push(kernel);
             }
         }
@@ -129,47 +141,5 @@ pub(crate) fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
         size,
         align: variable.align() as u32,
         dynamic,
-    }
-}
-
-fn kernel(
-    index: usize,
-    function: &cuda_ptx::Function<'_>,
-    codes: &[Code],
-    problems: &[Option<Unsupported>],
-) -> Kernel {
-    let mut reachable = vec![index];
-    let mut seen = vec![false; codes.len()];
-    seen[index] = true;
-    let mut next = 0;
-    while let Some(&function) = reachable.get(next) {
-        next += 1;
-        for call in &codes[function].calls {
-            if !std::mem::replace(&mut seen[call.function], true) {
-                reachable.push(call.function);
-            }
-        }
-    }
-    let params = function.params.iter().map(|param| KernelParam {
-        offset: param.offset,
-        size: param.size,
-        align: param.align,
-    });
-    let code = &codes[index];
-    Kernel {
-        name: function.name.to_owned(),
-        params: params.collect(),
-        static_shared_bytes: 0,
-        local_bytes: code.local_bytes,
-        max_ntid: function.tuning.max_ntid,
-        req_ntid: function.tuning.req_ntid,
-        registers: u32::try_from(code.rows.words + 2 * code.rows.doubles)
-            .unwrap_or(u32::MAX)
-            .clamp(8, 255),
-        unsupported: reachable
-            .iter()
-            .find_map(|&function| problems[function].clone()),
-        function: index,
-        reachable,
     }
 }

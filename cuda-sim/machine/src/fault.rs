@@ -95,11 +95,20 @@ pub enum FaultKind {
     },
     /// A barrier is used in a way that has no meaning.
     Barrier(String),
+    /// A call through an address at which no function starts that the call could reach.
+    BadCall {
+        /// The address.
+        address: u64,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Calls are nested deeper than local memory allows.
     StackOverflow {
         /// Bytes of local memory that a thread may use.
         limit: u32,
     },
+    /// The stack is given back in a way that has no meaning.
+    Stack(String),
     /// The launch itself makes no sense; nothing was executed.
     InvalidLaunch(String),
 }
@@ -139,7 +148,8 @@ impl fmt::Display for FaultKind {
                 f,
                 "index {index} is outside the branch table of {entries} entries"
             ),
-            Self::Barrier(why) => f.write_str(why),
+            Self::Barrier(why) | Self::Stack(why) => f.write_str(why),
+            Self::BadCall { address, why } => write!(f, "call of address {address:#x}: {why}"),
             Self::StackOverflow { limit } => write!(
                 f,
                 "calls need more than the {limit} bytes of local memory that a thread has"

@@ -1,5 +1,7 @@
 //! What a launch is made of, and what it reports when it succeeds.
 
+use crate::CODE_WINDOW;
+
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
 pub struct Launch<'a> {
@@ -13,6 +15,8 @@ pub struct Launch<'a> {
     pub params: &'a [u8],
     /// The device address of each of [`Program::globals`](crate::Program::globals), in that order.
     pub globals: &'a [u64],
+    /// Where the addresses of the program's functions start; see [`Program::code_bytes`](crate::Program::code_bytes).
+    pub code: u64,
     /// What `%gridid` reads.
     pub grid_id: u64,
     /// Chooses the order in which blocks and warps run, where CUDA leaves it open; 0 is ascending order.
@@ -31,6 +35,7 @@ impl<'a> Launch<'a> {
             dynamic_shared: 0,
             params,
             globals: &[],
+            code: CODE_WINDOW,
             grid_id: 1,
             seed: 0,
             limits: Limits::DEFAULT,
@@ -45,6 +50,8 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of local memory (variables and call frames) that one thread may use.
     pub local_bytes: u32,
+    /// Bytes of it for what cannot be known before the launch: calls that are nested deeper than the kernel has functions, `alloca`.
+    pub stack_bytes: u32,
     /// Bytes of shared memory, static and dynamic, that one block may use.
     pub shared_bytes: u32,
 }
@@ -54,6 +61,7 @@ impl Limits {
     pub const DEFAULT: Self = Self {
         instructions: u64::MAX,
         local_bytes: 512 << 10,
+        stack_bytes: 512 << 10,
         shared_bytes: 227 << 10,
     };
 }

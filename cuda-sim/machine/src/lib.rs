@@ -82,7 +82,9 @@ pub use exec::run;
 pub use fault::{Fault, FaultKind, Place, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics};
 pub use memory::{
-    LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW, WARP_SIZE,
-    WINDOW_SIZE,
+    CODE_WINDOW, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW,
+    WARP_SIZE, WINDOW_SIZE,
 };
-pub use program::{Global, GlobalSpace, Kernel, KernelParam, Program, Relocation};
+pub use program::{
+    Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
+};

@@ -14,6 +14,8 @@ pub const SHARED_WINDOW: u64 = 0x0053_0000_0000_0000;
 pub const LOCAL_WINDOW: u64 = 0x004c_0000_0000_0000;
 /// First generic address of the window through which a thread sees the kernel's parameters.
 pub const PARAM_WINDOW: u64 = 0x0050_0000_0000_0000;
+/// Where functions have their addresses, unless the launch says otherwise; nothing can be read there.
+pub const CODE_WINDOW: u64 = 0x0043_0000_0000_0000;
 /// Bytes of each window.
 pub const WINDOW_SIZE: u64 = 1 << 32;
 

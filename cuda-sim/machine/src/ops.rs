@@ -11,4 +11,5 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod numbers;
+pub(crate) mod stack;
 pub(crate) mod warp;

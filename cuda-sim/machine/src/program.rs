@@ -12,15 +12,24 @@ pub enum GlobalSpace {
     Const,
 }
 
-/// Where a variable's initial bytes hold the address of another variable.
+/// What an initial value takes the address of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RelocationTarget {
+    /// A variable: index in [`Program::globals`].
+    Variable(usize),
+    /// A function: offset from [`Launch::code`](crate::Launch::code).
+    Function(u64),
+}
+
+/// Where a variable's initial bytes hold the address of another variable or of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relocation {
     /// First byte of the address within the variable.
     pub offset: usize,
     /// Bytes of the address: 4 or 8.
     pub size: usize,
-    /// Index in [`Program::globals`] of the variable whose address is meant.
-    pub target: usize,
+    /// Whose address is meant.
+    pub target: RelocationTarget,
     /// What is added to that address.
     pub addend: i64,
 }
@@ -64,6 +73,8 @@ pub struct Kernel {
     pub(crate) req_ntid: Option<[u32; 3]>,
     pub(crate) registers: u32,
     pub(crate) unsupported: Option<Unsupported>,
+    /// Bytes of local memory that a thread needs when it calls each function within reach once.
+    pub(crate) frame_bytes: u32,
     /// Index of its code in the program.
     pub(crate) function: usize,
     /// The functions that it can reach, itself included.
@@ -179,7 +190,28 @@ pub struct Program {
     pub(crate) shared: Vec<SharedVariable>,
 }
 
+/// Bytes between the addresses of functions, which are all that they take.
+const FUNCTION_BYTES: u64 = 16;
+
+/// A function's offset from [`Launch::code`](crate::Launch::code).
+pub(crate) const fn function_offset(function: usize) -> u64 {
+    function as u64 * FUNCTION_BYTES
+}
+
+/// The function at an offset from [`Launch::code`](crate::Launch::code), if one starts there.
+pub(crate) fn function_at(offset: u64) -> Option<usize> {
+    usize::try_from(offset / FUNCTION_BYTES)
+        .ok()
+        .filter(|_| offset.is_multiple_of(FUNCTION_BYTES))
+}
+
 impl Program {
+    /// Bytes of addresses that the functions take, from [`Launch::code`](crate::Launch::code) on.
+    #[must_use]
+    pub fn code_bytes(&self) -> u64 {
+        function_offset(self.codes.len())
+    }
+
     /// The kernel of that name.
     #[must_use]
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use cuda_sim_machine::RelocationTarget;
 use support::{Arena, Params, launch, numbers, program};
 
 macro_rules! ptx {
@@ -214,7 +215,10 @@ fn constants_and_module_variables() {
         .collect();
     for (global, &address) in program.globals().iter().zip(&addresses) {
         for relocation in &global.relocations {
-            let target = addresses[relocation.target].wrapping_add_signed(relocation.addend);
+            let RelocationTarget::Variable(target) = relocation.target else {
+                panic!("{relocation:?}");
+            };
+            let target = addresses[target].wrapping_add_signed(relocation.addend);
             arena.store_all(
                 address + relocation.offset as u64,
                 &target.to_le_bytes()[..relocation.size],

@@ -249,8 +249,8 @@ fn variables_that_cannot_be_placed_are_reported() {
         ),
         (".extern .global .u32 v;", "defined in another module"),
         (
-            ".global .u64 v = f; .func f() { ret; }",
-            "the address of `f`",
+            ".global .u64 v = f; .entry f() { ret; }",
+            "the address of `f`, which is neither",
         ),
         (".global .texref v;", "texture"),
         (".global .b8 v[99999999999];", "larger than"),

@@ -98,6 +98,7 @@ impl State {
             dynamic_shared: work.dynamic_shared,
             params: &work.params,
             globals: &work.module.globals,
+            code: work.module.code,
             grid_id: self.grids,
             seed: if self.options.shuffle_blocks {
                 self.random.next() | 1
@@ -332,6 +333,7 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
             window: Window::Shared | Window::Local | Window::Param,
             ..
         } => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
+        FaultKind::BadCall { .. } => (code::INVALID_PC, ReportKind::BadCall),
         FaultKind::Trap => (code::LAUNCH_FAILED, ReportKind::Trap),
         FaultKind::StackOverflow { .. } => (code::HARDWARE_STACK_ERROR, ReportKind::StackOverflow),
         FaultKind::Deadlock { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Deadlock),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuda_sim_machine::{GlobalSpace, Kernel, Program};
+use cuda_sim_machine::{CODE_WINDOW, GlobalSpace, Kernel, Program, RelocationTarget};
 use cuda_sys::CUresult;
 
 use crate::code;
@@ -16,6 +16,8 @@ pub(crate) struct Loaded {
     pub(crate) program: Arc<Program>,
     /// The address of each variable.
     pub(crate) globals: Vec<u64>,
+    /// Where the addresses of its functions start.
+    pub(crate) code: u64,
 }
 
 /// A `CUmodule`.
@@ -78,6 +80,9 @@ impl State {
         call: u64,
     ) -> Result<u64, CUresult> {
         let handle = self.modules.next();
+        // Addresses of functions are never given out again, so that one of another module is noticed.
+        let code = CODE_WINDOW + self.code_bytes;
+        self.code_bytes += program.code_bytes();
         let mut globals = Vec::new();
         for global in program.globals() {
             // A variable without bytes still has an address of its own.
@@ -93,10 +98,14 @@ impl State {
         }
         for (global, address) in program.globals().iter().zip(&globals) {
             if let Some(block) = self.space.at_mut(*address) {
-                initialise(block, global, &globals);
+                initialise(block, global, &globals, code);
             }
         }
-        let loaded = Arc::new(Loaded { program, globals });
+        let loaded = Arc::new(Loaded {
+            program,
+            globals,
+            code,
+        });
         let limit = self
             .devices
             .get(self.device_of(context))
@@ -154,12 +163,15 @@ impl State {
 }
 
 /// Writes a variable's first contents, with the addresses that it holds.
-fn initialise(block: &mut Block, global: &cuda_sim_machine::Global, addresses: &[u64]) {
+fn initialise(block: &mut Block, global: &cuda_sim_machine::Global, addresses: &[u64], code: u64) {
     block.read_only = global.space == GlobalSpace::Const;
     let mut bytes = global.bytes.clone();
     bytes.resize(global.size, 0);
     for relocation in &global.relocations {
-        let target = addresses.get(relocation.target).copied().unwrap_or(0);
+        let target = match relocation.target {
+            RelocationTarget::Variable(index) => addresses.get(index).copied().unwrap_or(0),
+            RelocationTarget::Function(offset) => code.wrapping_add(offset),
+        };
         let value = target.wrapping_add_signed(relocation.addend).to_le_bytes();
         let place = bytes.get_mut(relocation.offset..relocation.offset + relocation.size.min(8));
         if let (Some(place), Some(value)) = (place, value.get(..relocation.size.min(8))) {

@@ -133,7 +133,13 @@ impl<'a> Decoder<'_, 'a> {
                 "`{name}` has {bits} bits where {} are needed",
                 ty.bits()
             )),
-            (None, _) => Err(self.unknown(name)),
+            (None, Ty::B64) if self.names.functions.contains_key(name) => {
+                let function = self.take_address(name)?;
+                Ok(self
+                    .symbols
+                    .constant(64, Init::Function(function), &mut self.code))
+            }
+            (None, _) => Err(unknown(name)),
         }
     }
 
@@ -192,18 +198,8 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// Why a name cannot be used here.
-    fn unknown(&self, name: &str) -> Why {
-        if self.names.functions.contains_key(name) {
-            return format!(
-                "the address of the function `{name}`, and indirect calls, are not implemented"
-            );
-        }
-        format!("the name `{name}` is not known")
-    }
-
     fn lookup(&mut self, name: &'a str) -> Result<Symbol, Why> {
-        let symbol = self.find(name).ok_or_else(|| self.unknown(name))?;
+        let symbol = self.find(name).ok_or_else(|| unknown(name))?;
         self.usable(symbol)
     }
 
@@ -271,6 +267,11 @@ impl<'a> Decoder<'_, 'a> {
             }
         }
     }
+}
+
+/// Why a name cannot be used.
+fn unknown(name: &str) -> Why {
+    format!("the name `{name}` is not known")
 }
 
 /// A special register that is fixed for a warp, with its bits.

@@ -1,27 +1,16 @@
 //! Calls: where a function expects its arguments, and what is copied where.
 
-use cuda_ptx::{Function, FunctionKind, Operand, ScalarType, Space};
+use cuda_ptx::{FunctionKind, Operand, Param, ScalarType, Space};
 
 use super::function::{Decoder, Why};
-use super::symbols::{Register, Symbol, register_bits};
-use crate::code::{CallSite, Op, RowCounts, Transfer};
+use super::symbols::{Symbol, register_bits};
+use crate::code::{CallSite, Callee, Op, RowCounts, Signature, Slot, Transfer};
 use crate::ops::map::Ty;
-
-/// Where a parameter or a returned value lies in the called function.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
-    /// Offset and size in its parameter memory.
-    Bytes(u32, u32),
-    /// A register.
-    Row(Register),
-}
 
 /// The parameters and returned values of a device function; both sides of a call lay them out from its signature.
 #[derive(Debug)]
 pub(super) struct Formals {
-    returns: Vec<Place>,
-    params: Vec<Place>,
-    all: Vec<Place>,
+    pub(super) signature: Signature,
     pub(super) bytes: u32,
     pub(super) rows: RowCounts,
 }
@@ -39,9 +28,9 @@ pub(super) fn place(end: u32, size: usize, align: usize) -> Result<(u32, u32), W
 }
 
 impl Formals {
-    pub(super) fn of(function: &Function<'_>) -> Result<Self, Why> {
+    pub(super) fn of(returns: &[Param<'_>], params: &[Param<'_>]) -> Result<Self, Why> {
         let (mut all, mut bytes, mut rows) = (Vec::new(), 0, RowCounts::default());
-        for param in function.returns.iter().chain(&function.params) {
+        for param in returns.iter().chain(params) {
             if param.space == Space::Register {
                 let bits = register_bits(param.ty).ok_or_else(|| {
                     format!("a parameter of type {} is not implemented", param.ty)
@@ -51,100 +40,182 @@ impl Formals {
                     _ if bits == 64 => &mut rows.doubles,
                     _ => &mut rows.words,
                 };
-                all.push(Place::Row(Register {
+                all.push(Slot::Row {
                     bits,
                     row: *count as u32,
-                }));
+                });
                 *count += 1;
             } else {
                 let (offset, end) = place(bytes, param.size, param.align)?;
-                all.push(Place::Bytes(offset, param.size as u32));
+                all.push(Slot::Bytes(offset, param.size as u32));
                 bytes = end;
             }
         }
-        let (returns, params) = all.split_at(function.returns.len());
+        let params = all.split_off(returns.len());
+        let signature = Signature {
+            returns: all,
+            params,
+        };
         Ok(Self {
-            returns: returns.to_vec(),
-            params: params.to_vec(),
-            all,
+            signature,
             bytes,
             rows,
         })
     }
+}
 
-    pub(super) fn all(&self) -> &[Place] {
-        &self.all
+/// The parts of a call as they are written.
+struct Written<'c, 'a> {
+    results: &'c [Operand<'a>],
+    /// A function, or a register with the address of one.
+    name: &'a str,
+    arguments: &'c [Operand<'a>],
+    /// The label of a prototype or of a list of functions.
+    label: Option<&'a str>,
+}
+
+impl<'c, 'a> Written<'c, 'a> {
+    fn new(operands: &'c [Operand<'a>]) -> Option<Self> {
+        let (results, rest): (&[_], _) = match operands {
+            [Operand::List(results), rest @ ..] => (results, rest),
+            rest => (&[], rest),
+        };
+        let (Operand::Name(name), rest) = rest.split_first()? else {
+            return None;
+        };
+        let (arguments, rest): (&[_], _) = match rest {
+            [Operand::List(arguments), rest @ ..] => (arguments, rest),
+            rest => (&[], rest),
+        };
+        let label = match rest {
+            [] => None,
+            [Operand::Name(label)] => Some(*label),
+            _ => return None,
+        };
+        Some(Self {
+            results,
+            name,
+            arguments,
+            label,
+        })
     }
 }
 
 impl<'a> Decoder<'_, 'a> {
-    /// `call (results), function, (arguments)`
+    /// `call (results), function, (arguments), label`
     pub(super) fn call(&mut self, operands: &[Operand<'a>]) -> Result<(), Why> {
-        let (results, name, arguments): (&[_], _, &[_]) = match operands {
-            [Operand::Name(name)] => (&[], *name, &[]),
-            [Operand::Name(name), Operand::List(arguments)] => (&[], *name, arguments),
-            [Operand::List(results), Operand::Name(name)] => (results, *name, &[]),
-            [
-                Operand::List(results),
-                Operand::Name(name),
-                Operand::List(arguments),
-            ] => (results, *name, arguments),
-            _ => return Err(String::from("indirect calls are not implemented")),
+        let written =
+            Written::new(operands).ok_or_else(|| String::from("this is no form of a call"))?;
+        let name = written.name;
+        let (callee, signature, address) = if let Some(Symbol::Register(_)) = self.find(name) {
+            let (signature, targets) = self.indirect(written.label)?;
+            let address = self.register(name, 64)?;
+            (
+                Callee::Indirect(signature.clone(), targets),
+                signature,
+                Some(address),
+            )
+        } else {
+            let index = self.function_named(name)?;
+            let function = &self.names.module.functions()[index];
+            let formals = Formals::of(&function.returns, &function.params)?;
+            (Callee::Direct(index), formals.signature, None)
         };
-        let Some(&index) = self.names.functions.get(name) else {
-            let what = if self.find(name).is_some() {
-                "indirect calls are not implemented"
-            } else {
-                "there is no such function"
-            };
-            return Err(String::from(what));
-        };
-        let callee = &self.names.module.functions()[index];
-        if callee.kind == FunctionKind::Entry {
-            return Err(format!("`{name}` is a kernel and cannot be called"));
-        }
-        let formals = Formals::of(callee)?;
-        if formals.params.len() != arguments.len() || formals.returns.len() != results.len() {
+        let (params, returns) = (&signature.params, &signature.returns);
+        if params.len() != written.arguments.len() || returns.len() != written.results.len() {
             return Err(format!(
-                "`{name}` takes {} arguments and returns {} values",
-                formals.params.len(),
-                formals.returns.len()
+                "the function takes {} arguments and returns {} values",
+                params.len(),
+                returns.len()
             ));
         }
         let mut site = CallSite {
-            function: index,
+            callee,
             arguments: Vec::new(),
             results: Vec::new(),
         };
-        for (place, operand) in formals.params.iter().zip(arguments) {
-            let transfer = self.argument(*place, operand)?;
+        for (slot, operand) in params.iter().zip(written.arguments) {
+            let transfer = self.argument(*slot, operand)?;
             site.arguments.push(transfer);
         }
-        for (place, operand) in formals.returns.iter().zip(results) {
+        for (slot, operand) in returns.iter().zip(written.results) {
             if !matches!(operand, Operand::Sink) {
-                let transfer = reversed(self.argument(*place, operand)?);
+                let transfer = reversed(self.argument(*slot, operand)?);
                 site.results.push(transfer);
             }
         }
-        let mut instr = self.instr(Op::Call);
+        let mut instr = self.instr(if address.is_some() {
+            Op::CallIndirect
+        } else {
+            Op::Call
+        });
+        instr.src[0] = address.unwrap_or(0);
         instr.target = self.code.calls.len() as u32;
         self.code.calls.push(site);
         self.push(instr);
         Ok(())
     }
 
+    /// The device function of that name.
+    fn function_named(&self, name: &str) -> Result<usize, Why> {
+        let Some(&index) = self.names.functions.get(name) else {
+            return Err(format!("there is no function `{name}`"));
+        };
+        let function = &self.names.module.functions()[index];
+        if function.kind == FunctionKind::Entry {
+            return Err(format!(
+                "`{name}` is a kernel, which a kernel cannot call and whose address it cannot take"
+            ));
+        }
+        Ok(index)
+    }
+
+    /// What an indirect call says about the functions that it reaches.
+    fn indirect(&self, label: Option<&str>) -> Result<(Signature, Option<Vec<usize>>), Why> {
+        let label =
+            label.ok_or_else(|| String::from("an indirect call needs a prototype or targets"))?;
+        if let Some(signature) = self.prototypes.get(label) {
+            return Ok((signature.clone(), None));
+        }
+        let names = self.call_targets.get(label).ok_or_else(|| {
+            format!("`{label}` is neither a prototype nor a list of targets before the call")
+        })?;
+        let mut targets = Vec::new();
+        let mut common = None;
+        for name in names {
+            let index = self.function_named(name)?;
+            let function = &self.names.module.functions()[index];
+            let signature = Formals::of(&function.returns, &function.params)?.signature;
+            if *common.get_or_insert_with(|| signature.clone()) != signature {
+                return Err(format!("the functions of `{label}` differ in parameters"));
+            }
+            targets.push(index);
+        }
+        let signature = common.ok_or_else(|| format!("`{label}` lists no functions"))?;
+        Ok((signature, Some(targets)))
+    }
+
+    /// The index of a device function whose address is taken.
+    pub(super) fn take_address(&mut self, name: &str) -> Result<usize, Why> {
+        let index = self.function_named(name)?;
+        if !self.code.taken.contains(&index) {
+            self.code.taken.push(index);
+        }
+        Ok(index)
+    }
+
     /// How one argument gets from the caller to its place in the called function.
-    fn argument(&mut self, place: Place, operand: &Operand<'a>) -> Result<Transfer, Why> {
+    fn argument(&mut self, slot: Slot, operand: &Operand<'a>) -> Result<Transfer, Why> {
         let symbol = operand.name().and_then(|name| self.find(name));
-        match (place, symbol) {
-            (Place::Bytes(offset, size), Some(Symbol::CallParam(from, given))) if given == size => {
+        match (slot, symbol) {
+            (Slot::Bytes(offset, size), Some(Symbol::CallParam(from, given))) if given == size => {
                 Ok(Transfer::Bytes(from, offset, size))
             }
-            (Place::Bytes(_, size), Some(Symbol::CallParam(_, given))) => Err(format!(
+            (Slot::Bytes(_, size), Some(Symbol::CallParam(_, given))) => Err(format!(
                 "an argument has {given} bytes where the function expects {size}"
             )),
-            (Place::Row(formal), _) => {
-                let ty = match formal.bits {
+            (Slot::Row { bits, row: formal }, _) => {
+                let ty = match bits {
                     1 => Ty::Pred,
                     16 => Ty::B16,
                     32 => Ty::B32,
@@ -153,12 +224,12 @@ impl<'a> Decoder<'_, 'a> {
                 };
                 let row = self.source(operand, ty)?;
                 Ok(match ty {
-                    Ty::Pred => Transfer::Predicate(row, formal.row),
-                    Ty::B64 | Ty::F64 => Transfer::Row64(row, formal.row),
-                    Ty::B16 | Ty::B32 | Ty::F32 => Transfer::Row32(row, formal.row),
+                    Ty::Pred => Transfer::Predicate(row, formal),
+                    Ty::B64 | Ty::F64 => Transfer::Row64(row, formal),
+                    Ty::B16 | Ty::B32 | Ty::F32 => Transfer::Row32(row, formal),
                 })
             }
-            (Place::Bytes(..), _) => Err(String::from(
+            (Slot::Bytes(..), _) => Err(String::from(
                 "an argument of this kind is not implemented for a `.param` parameter",
             )),
         }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, Variable};
 
-use super::call::{Formals, Place};
-use super::symbols::{Symbol, Symbols};
+use super::call::Formals;
+use super::symbols::{Register, Symbol, Symbols};
 use super::{Names, shared_variable};
 use crate::Unsupported;
-use crate::code::{Code, Instr, NONE, Op, Source};
+use crate::code::{Code, Instr, NONE, Op, Signature, Slot, Source};
 use crate::exec::CALL_PARAMS;
 use crate::program::SharedVariable;
 
@@ -39,6 +39,9 @@ pub(super) struct Decoder<'m, 'a> {
     pub(super) pending: Vec<(Pending<'a>, u32)>,
     /// Branch tables by label: `.branchtargets`.
     pub(super) targets: HashMap<&'a str, usize>,
+    /// What indirect calls go by: `.callprototype` and `.calltargets` by label, the last one that stands before.
+    pub(super) prototypes: HashMap<&'a str, Signature>,
+    pub(super) call_targets: HashMap<&'a str, Vec<&'a str>>,
     /// Index of the statement that is decoded.
     pub(super) source: u32,
 }
@@ -63,6 +66,8 @@ pub(super) fn decode<'a>(
         block: 0,
         pending: Vec::new(),
         targets: HashMap::new(),
+        prototypes: HashMap::new(),
+        call_targets: HashMap::new(),
         source: 0,
     };
     let problem = decoder.run().err();
@@ -125,7 +130,20 @@ impl<'a> Decoder<'_, 'a> {
                     self.targets.insert(label, self.code.tables.len());
                     self.code.tables.push(table);
                 }
-                // Debugging information, and hints; prototypes matter to indirect calls only, which are refused by themselves.
+                Statement::Directive(directive) if directive.name == ".calltargets" => {
+                    let names = directive.arguments.iter().filter_map(|it| it.name());
+                    self.call_targets
+                        .insert(last_label.unwrap_or(""), names.collect());
+                }
+                Statement::Prototype(prototype) => {
+                    let formals = Formals::of(&prototype.returns, &prototype.params);
+                    let formals = formals.map_err(|why| {
+                        report(name, prototype.position.line, ".callprototype", why)
+                    })?;
+                    self.prototypes
+                        .insert(last_label.unwrap_or(""), formals.signature);
+                }
+                // Debugging information, and hints.
                 Statement::Directive(_) => {}
                 Statement::BlockStart(_) => {
                     self.parents.push(self.block);
@@ -171,21 +189,19 @@ impl<'a> Decoder<'_, 'a> {
             }
             return Ok(());
         }
-        let formals = Formals::of(function)?;
-        for (param, place) in function
-            .returns
-            .iter()
-            .chain(&function.params)
-            .zip(formals.all())
-        {
-            let symbol = match *place {
-                Place::Bytes(offset, size) => Symbol::CallParam(offset, size),
-                Place::Row(register) => Symbol::Register(register),
+        let formals = Formals::of(&function.returns, &function.params)?;
+        let Signature { returns, params } = &formals.signature;
+        let slots = returns.iter().chain(params);
+        for (param, slot) in function.returns.iter().chain(&function.params).zip(slots) {
+            let symbol = match *slot {
+                Slot::Bytes(offset, size) => Symbol::CallParam(offset, size),
+                Slot::Row { bits, row } => Symbol::Register(Register { bits, row }),
             };
             self.symbols.insert(param.name, symbol);
         }
         self.code.param_bytes = formals.bytes;
         self.code.rows = formals.rows;
+        self.code.signature = Some(formals.signature);
         Ok(())
     }
 
@@ -252,7 +268,8 @@ impl<'a> Decoder<'_, 'a> {
         let known = self.data(mnemonic, operands)?
             || self.memory(mnemonic, operands)?
             || self.control(mnemonic, operands)?
-            || self.warp(mnemonic, operands)?;
+            || self.warp(mnemonic, operands)?
+            || self.stack(mnemonic, operands)?;
         if known {
             Ok(())
         } else {

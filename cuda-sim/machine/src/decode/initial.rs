@@ -3,7 +3,8 @@
 use cuda_ptx::{Initial, Linkage, ScalarType, Variable};
 
 use super::Names;
-use crate::{Global, Relocation};
+use crate::program::function_offset;
+use crate::{Global, Relocation, RelocationTarget};
 
 /// The largest variable that a module may have: 2 GiB, as compilers allow.
 const LARGEST: usize = 1 << 31;
@@ -33,8 +34,8 @@ fn problem(variable: &Variable<'_>, names: &Names<'_, '_>) -> Option<String> {
         Initial::Address { mask: Some(_), .. } => {
             Some(format!("the initial value of `{name}` has single bytes of an address"))
         }
-        Initial::Address { name: target, .. } if !names.globals.contains_key(target) => {
-            Some(format!("the initial value of `{name}` has the address of `{target}`, which is not a module variable"))
+        Initial::Address { name: target, .. } if !names.globals.contains_key(target) && names.function(target).is_none() => {
+            Some(format!("the initial value of `{name}` has the address of `{target}`, which is neither a variable nor a device function of the module"))
         }
         _ => None,
     })
@@ -101,7 +102,12 @@ fn write(global: &mut Global, variable: &Variable<'_>, names: &Names<'_, '_>) {
                 )
             }
             Initial::Address { name, offset, .. } => {
-                if let Some(&target) = names.globals.get(name) {
+                let variable = names.globals.get(name);
+                let variable = variable.map(|&index| RelocationTarget::Variable(index));
+                let function = || names.function(name).map(function_offset);
+                if let Some(target) =
+                    variable.or_else(|| function().map(RelocationTarget::Function))
+                {
                     global.relocations.push(Relocation {
                         offset: at,
                         size: element,

@@ -20,6 +20,8 @@ pub(crate) struct Shape<'a> {
     /// The kernel's offset for each of the program's shared variables.
     pub(crate) shared_offsets: &'a [u32],
     pub(crate) shared_bytes: u32,
+    /// Bytes of local memory that a thread may use.
+    pub(crate) stack_limit: u32,
 }
 
 /// A warp's surroundings while it runs.

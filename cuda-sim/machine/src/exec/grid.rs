@@ -84,6 +84,10 @@ pub fn run(
         memory,
         shared_offsets: &shared_offsets,
         shared_bytes,
+        stack_limit: kernel
+            .frame_bytes
+            .saturating_add(launch.limits.stack_bytes)
+            .min(launch.limits.local_bytes),
     };
     let templates = Templates::new(kernel, &shape);
     let mut order = Order::new(launch);

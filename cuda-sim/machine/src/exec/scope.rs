@@ -2,7 +2,9 @@
 
 use crate::WARP_SIZE;
 use crate::code::{Code, Init, Special};
+use crate::decode::frame_bytes;
 use crate::exec::env::{Shape, special};
+use crate::program::function_offset;
 use crate::registers::Registers;
 
 /// A call in progress. The kernel itself is the outermost one.
@@ -25,6 +27,8 @@ pub(crate) struct Scope {
     pub(crate) caller: Option<(usize, u32)>,
     /// First byte of this call's variables in local memory.
     pub(crate) local_base: u32,
+    /// Where each lane's next variables in local memory go: behind those of this call, and behind what `alloca` has given out.
+    pub(crate) tops: [u32; WARP_SIZE],
     /// Parameter memory, lane after lane.
     pub(crate) params: Vec<u8>,
     /// Bytes of it for each lane.
@@ -35,6 +39,19 @@ impl Scope {
     /// Lanes that have neither returned nor ended.
     pub(crate) fn members(&self) -> u32 {
         self.runnable | self.parked | self.waiting | self.calling
+    }
+
+    /// The tops of a call that has just begun.
+    pub(crate) fn first_tops(&self, shape: &Shape<'_>) -> [u32; WARP_SIZE] {
+        let frame = frame_bytes(&shape.program.codes[self.function]);
+        [self.local_base.saturating_add(frame); WARP_SIZE]
+    }
+
+    /// What lies above the tops of all those lanes.
+    pub(crate) fn top_of(&self, lanes: u32) -> u32 {
+        let taking_part = self.tops.iter().enumerate();
+        let tops = taking_part.filter(|(lane, _)| lanes >> lane & 1 == 1);
+        tops.map(|(_, top)| *top).max().unwrap_or(0)
     }
 
     /// Ends lanes wherever they are.
@@ -78,7 +95,11 @@ pub(crate) fn specialise(
                 }
             }
             Init::Local(_) => *words = [launch_value(init, shape, local_base) as u32; WARP_SIZE],
-            Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
+            Init::Value(_)
+            | Init::Global(..)
+            | Init::Function(_)
+            | Init::Shared(..)
+            | Init::Param(..) => {}
         }
     }
     for &(row, init) in &code.double_inits {
@@ -90,7 +111,11 @@ pub(crate) fn specialise(
                 }
             }
             Init::Local(_) => *doubles = [launch_value(init, shape, local_base); WARP_SIZE],
-            Init::Value(_) | Init::Global(..) | Init::Shared(..) | Init::Param(..) => {}
+            Init::Value(_)
+            | Init::Global(..)
+            | Init::Function(_)
+            | Init::Shared(..)
+            | Init::Param(..) => {}
         }
     }
 }
@@ -114,6 +139,7 @@ fn launch_value(init: Init, shape: &Shape<'_>, local_base: u32) -> u64 {
             .copied()
             .unwrap_or(0)
             .wrapping_add_signed(addend),
+        Init::Function(index) => shape.launch.code.wrapping_add(function_offset(index)),
         Init::Shared(index, addend) => {
             u64::from(shape.shared_offsets.get(index).copied().unwrap_or(0))
                 .wrapping_add_signed(addend)

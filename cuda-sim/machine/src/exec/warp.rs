@@ -1,16 +1,16 @@
 //! One warp: which of its lanes run next, and what happens when they call, return, end or wait.
 
+mod call;
 mod segment;
 
 use crate::WARP_SIZE;
-use crate::code::Transfer;
 use crate::exec::block::Barriers;
+use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::grid::Templates;
 use crate::exec::local::LocalMemory;
-use crate::exec::scope::{Scope, enter_block, specialise};
-use crate::registers::write;
-use crate::{FaultKind, exec::env::Shape};
+use crate::exec::scope::{Scope, enter_block};
+pub(crate) use call::new_scope;
 use segment::Event;
 
 /// Instructions after which the lanes of another call get their turn.
@@ -198,66 +198,6 @@ impl Warp {
         }
     }
 
-    fn return_from(&mut self, index: usize, lanes: u32, parts: &mut BlockParts<'_>) {
-        let (before, after) = self.scopes.split_at_mut(index);
-        let Some((scope, (caller, site))) = after
-            .first_mut()
-            .and_then(|scope| scope.caller.map(|caller| (scope, caller)))
-        else {
-            return self.exit(lanes, parts.barriers);
-        };
-        scope.remove(lanes);
-        // A caller has a lower index than what it calls.
-        let Some(caller) = before.get_mut(caller) else {
-            return;
-        };
-        let calls = &parts.shape.program.codes[caller.function].calls;
-        for &transfer in &calls[site as usize].results {
-            transfer_lanes(transfer, scope, caller, lanes);
-        }
-        caller.calling &= !lanes;
-        caller.runnable |= lanes;
-        self.drop_finished();
-    }
-
-    fn call(
-        &mut self,
-        index: usize,
-        pc: u32,
-        lanes: u32,
-        parts: &mut BlockParts<'_>,
-    ) -> Result<(), LaneError> {
-        let caller = &mut self.scopes[index];
-        let caller_code = &parts.shape.program.codes[caller.function];
-        let site = caller_code.instructions[pc as usize].target;
-        let call = &caller_code.calls[site as usize];
-        let code = &parts.shape.program.codes[call.function];
-        caller.runnable &= !lanes;
-        caller.calling |= lanes;
-        let local_base = caller
-            .local_base
-            .saturating_add(caller_code.local_bytes.next_multiple_of(16))
-            .saturating_add(16);
-        let limit = parts.shape.launch.limits.local_bytes;
-        let needed = local_base.saturating_add(code.local_bytes);
-        if needed > limit {
-            return Err(LaneError {
-                lane: lanes.trailing_zeros() as usize,
-                kind: FaultKind::StackOverflow { limit },
-            });
-        }
-        if code.local_bytes > 0 {
-            self.local.grow(needed as usize);
-        }
-        let mut scope = new_scope(call.function, lanes, parts, self.index, local_base);
-        scope.caller = Some((index, site));
-        for &transfer in &call.arguments {
-            transfer_lanes(transfer, &self.scopes[index], &mut scope, lanes);
-        }
-        self.scopes.push(scope);
-        Ok(())
-    }
-
     fn barrier(
         &mut self,
         index: usize,
@@ -309,72 +249,7 @@ impl Warp {
         );
         scope.params.fill(0);
         scope.pcs = [0; WARP_SIZE];
+        scope.tops = scope.first_tops(parts.shape);
         (scope.runnable, scope.parked, scope.waiting, scope.calling) = (lanes, 0, 0, 0);
-    }
-}
-
-/// A call of a function by `lanes`, at its first instruction.
-pub(crate) fn new_scope(
-    function: usize,
-    lanes: u32,
-    parts: &BlockParts<'_>,
-    warp: u32,
-    local_base: u32,
-) -> Scope {
-    let code = &parts.shape.program.codes[function];
-    let registers = match parts.templates.of_warp(warp).filter(|_| local_base == 0) {
-        Some(template) => template.clone(),
-        None => {
-            let mut registers = parts.templates.registers(function);
-            specialise(&mut registers, code, parts.shape, warp, local_base);
-            enter_block(&mut registers, code, parts.block);
-            registers
-        }
-    };
-    let params_stride = code.param_bytes as usize;
-    Scope {
-        function,
-        registers,
-        pcs: [0; WARP_SIZE],
-        runnable: lanes,
-        parked: 0,
-        waiting: 0,
-        calling: 0,
-        caller: None,
-        local_base,
-        params: vec![0; params_stride * WARP_SIZE],
-        params_stride,
-    }
-}
-
-fn transfer_lanes(transfer: Transfer, from: &Scope, to: &mut Scope, lanes: u32) {
-    match transfer {
-        Transfer::Bytes(source, target, size) => {
-            let (source, target, size) = (source as usize, target as usize, size as usize);
-            for lane in (0..WARP_SIZE).filter(|lane| lanes >> lane & 1 == 1) {
-                let (source, target) = (
-                    lane * from.params_stride + source,
-                    lane * to.params_stride + target,
-                );
-                to.params[target..target + size]
-                    .copy_from_slice(&from.params[source..source + size]);
-            }
-        }
-        Transfer::Row32(source, target) => write(
-            &mut to.registers,
-            target,
-            &from.registers.words[source as usize],
-            lanes,
-        ),
-        Transfer::Row64(source, target) => write(
-            &mut to.registers,
-            target,
-            &from.registers.doubles[source as usize],
-            lanes,
-        ),
-        Transfer::Predicate(source, target) => {
-            to.registers
-                .set_predicate(target, from.registers.predicate(source), lanes)
-        }
     }
 }

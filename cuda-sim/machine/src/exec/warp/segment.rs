@@ -214,12 +214,12 @@ fn run_group(
                     return collective(i, run, scope, env, mask, active, pc);
                 }
             }
-            Op::Call if active == 0 => {}
+            Op::Call | Op::CallIndirect if active == 0 => {}
             Op::Return if active == 0 => {}
             Op::Exit if active == 0 => {}
             Op::Trap if active == 0 => {}
             Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce if active == 0 => {}
-            Op::Call => {
+            Op::Call | Op::CallIndirect => {
                 set_pcs(scope, mask, pc + 1);
                 return Outcome::Event(Event::Call(pc, active));
             }
