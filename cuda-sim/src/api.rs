@@ -1,7 +1,9 @@
 //! The functions, in files named after the groups of the C API.
 
+mod array;
 mod context;
 mod copy;
+mod copy_box;
 mod device;
 mod event;
 mod function;
@@ -18,14 +20,17 @@ mod primary_context;
 mod set;
 mod stream;
 mod stream_capture;
+mod transfer;
 
 use crate::table::Built;
 
 /// All built functions.
-pub(crate) fn groups() -> [&'static [Built]; 18] {
+pub(crate) fn groups() -> [&'static [Built]; 20] {
     [
+        array::BUILT,
         context::BUILT,
         copy::BUILT,
+        copy_box::BUILT,
         device::BUILT,
         event::BUILT,
         function::BUILT,

@@ -31,6 +31,8 @@ pub enum LeakKind {
     MemoryPool,
     /// A graph.
     Graph,
+    /// A CUDA array.
+    Array,
 }
 
 /// A thing that was made and not released.
@@ -92,7 +94,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             Origin::Pool(_) => LeakKind::StreamOrderedMemory,
             Origin::Host(_) => LeakKind::PinnedMemory,
             Origin::Registered(_) => LeakKind::RegisteredMemory,
-            Origin::Module(_) | Origin::Graph => continue,
+            Origin::Module(_) | Origin::Graph | Origin::Array => continue,
         };
         leaks.push(Leak {
             kind,
@@ -140,6 +142,12 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: pool.call,
+    }));
+    leaks.extend(state.arrays.iter().map(|(handle, array)| Leak {
+        kind: LeakKind::Array,
+        handle,
+        size: array.size() as u64,
+        call: array.call,
     }));
     leaks.extend(state.graphs.iter().map(|(handle, ())| Leak {
         kind: LeakKind::Graph,

@@ -1,6 +1,7 @@
 //! The state of an instance: what a real driver keeps in its process and on its devices.
 
 pub(crate) mod access;
+pub(crate) mod array;
 pub(crate) mod capture;
 pub(crate) mod context;
 pub(crate) mod event;
@@ -16,6 +17,7 @@ pub(crate) mod schedule;
 pub(crate) mod space;
 pub(crate) mod storage;
 pub(crate) mod stream;
+pub(crate) mod transfer;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +29,7 @@ use crate::listener::Listener;
 use crate::options::Options;
 use crate::random::Random;
 use crate::report::Report;
+use array::Array;
 use capture::Capture;
 use context::{Contexts, Thread};
 use event::Event;
@@ -70,6 +73,7 @@ pub(crate) struct State {
     pub(crate) modules: Table<Module>,
     pub(crate) functions: Table<Function>,
     pub(crate) pools: Table<Pool>,
+    pub(crate) arrays: Table<Array>,
     pub(crate) graphs: Table<()>,
     pub(crate) threads: BTreeMap<u64, Thread>,
     pub(crate) space: Space,
@@ -123,6 +127,7 @@ impl State {
             modules: Table::new(slot, Kind::Module),
             functions: Table::new(slot, Kind::Function),
             pools,
+            arrays: Table::new(slot, Kind::Array),
             graphs: Table::new(slot, Kind::Graph),
             threads: BTreeMap::new(),
             space: Space::new(slot, devices.len()),

@@ -118,6 +118,37 @@ macro_rules! built {
 }
 pub(crate) use built;
 
+/// What each symbol of an expression shares among its slots and variants.
+macro_rules! shared_expression {
+    ($symbol:ident, $call:ident, ($($argument:ident : $type:ty),*), $body:expr) => {
+        #[allow(clippy::too_many_arguments, reason = "as many as in C, and two")]
+        #[inline(never)]
+        pub(super) fn $symbol($($argument: $type,)* slot: usize, symbol: &'static str) -> CUresult {
+            crate::call::enter(slot, symbol, &mut |$call| $body)
+        }
+    };
+}
+pub(crate) use shared_expression;
+
+/// Defines a group of functions that are one expression each: `symbol [variant …] |call| (arguments) = expression;`.
+macro_rules! expressed {
+    ($($symbol:ident $([$($variant:ident)*])? |$call:ident| $arguments:tt = $body:expr;)*) => {
+        #[allow(non_snake_case, reason = "named as in C")]
+        mod shared {
+            use super::*;
+            $(shared_expression!($symbol, $call, $arguments, $body);)*
+        }
+        $(shim!($symbol, $symbol, $arguments); $($(shim!($variant, $symbol, $arguments);)*)?)*
+
+        /// The functions of this group.
+        pub(crate) static BUILT: &[Built] = &[$(
+            Built { name: stringify!($symbol), pointers: &$symbol::POINTERS },
+            $($(Built { name: stringify!($variant), pointers: &$variant::POINTERS },)*)?
+        )*];
+    };
+}
+pub(crate) use expressed;
+
 /// The row of a built function.
 pub(crate) fn find(name: &str) -> Option<&'static Built> {
     static ROWS: OnceLock<HashMap<&'static str, &'static Built>> = OnceLock::new();

@@ -3,112 +3,115 @@
 use cuda_sys::{CUdeviceptr, CUstream};
 
 use super::prelude::*;
+use super::transfer::When;
+use super::transfer::When::{InOrder, Now};
 use crate::state::queue::Work;
+use crate::state::transfer::{Extent, Fill, Strides};
 use crate::submit::{complete, enqueue, target};
+use crate::table::{expressed, shared_expression};
 
-built! {
-    cuMemsetD8_v2 [cuMemsetD8_v2_ptds] => d8, (to: CUdeviceptr, value: c_uchar, count: usize);
-    cuMemsetD16_v2 [cuMemsetD16_v2_ptds] => d16, (to: CUdeviceptr, value: c_ushort, count: usize);
-    cuMemsetD32_v2 [cuMemsetD32_v2_ptds] => d32, (to: CUdeviceptr, value: c_uint, count: usize);
-    cuMemsetD8Async [cuMemsetD8Async_ptsz] => d8_async, (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
-    cuMemsetD16Async [cuMemsetD16Async_ptsz] => d16_async, (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
-    cuMemsetD32Async [cuMemsetD32Async_ptsz] => d32_async, (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+expressed! {
+    cuMemsetD8_v2 [cuMemsetD8_v2_ptds] |call| (to: CUdeviceptr, value: c_uchar, count: usize) =
+        fill(call, Now, line(to), &[value], count, 1);
+    cuMemsetD16_v2 [cuMemsetD16_v2_ptds] |call| (to: CUdeviceptr, value: c_ushort, count: usize) =
+        fill(call, Now, line(to), &value.to_le_bytes(), count, 1);
+    cuMemsetD32_v2 [cuMemsetD32_v2_ptds] |call| (to: CUdeviceptr, value: c_uint, count: usize) =
+        fill(call, Now, line(to), &value.to_le_bytes(), count, 1);
+    cuMemsetD8Async [cuMemsetD8Async_ptsz] |call| (to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) =
+        fill(call, InOrder(stream), line(to), &[value], count, 1);
+    cuMemsetD16Async [cuMemsetD16Async_ptsz] |call| (to: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) =
+        fill(call, InOrder(stream), line(to), &value.to_le_bytes(), count, 1);
+    cuMemsetD32Async [cuMemsetD32Async_ptsz] |call| (to: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) =
+        fill(call, InOrder(stream), line(to), &value.to_le_bytes(), count, 1);
+
+    cuMemsetD2D8_v2 [cuMemsetD2D8_v2_ptds] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize
+    ) = fill(call, Now, Rows { to, pitch }, &[value], width, height);
+    cuMemsetD2D16_v2 [cuMemsetD2D16_v2_ptds] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize
+    ) = fill(call, Now, Rows { to, pitch }, &value.to_le_bytes(), width, height);
+    cuMemsetD2D32_v2 [cuMemsetD2D32_v2_ptds] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize
+    ) = fill(call, Now, Rows { to, pitch }, &value.to_le_bytes(), width, height);
+    cuMemsetD2D8Async [cuMemsetD2D8Async_ptsz] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
+    ) = fill(call, InOrder(stream), Rows { to, pitch }, &[value], width, height);
+    cuMemsetD2D16Async [cuMemsetD2D16Async_ptsz] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: CUstream
+    ) = fill(call, InOrder(stream), Rows { to, pitch }, &value.to_le_bytes(), width, height);
+    cuMemsetD2D32Async [cuMemsetD2D32Async_ptsz] |call| (
+        to: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
+    ) = fill(call, InOrder(stream), Rows { to, pitch }, &value.to_le_bytes(), width, height);
+}
+
+/// Where a fill goes, and how far its rows are apart.
+#[derive(Clone, Copy)]
+struct Rows {
+    to: u64,
+    pitch: usize,
+}
+
+/// One row.
+fn line(to: u64) -> Rows {
+    Rows { to, pitch: 0 }
 }
 
 fn fill(
     call: &Call<'_>,
-    to: CUdeviceptr,
+    when: When,
+    rows: Rows,
     pattern: &[u8],
     count: usize,
-    stream: Option<CUstream>,
+    height: usize,
 ) -> Answer {
     let mut state = call.state();
-    if stream.is_none() {
+    if when.is_now() {
         state.current(call.thread)?;
     }
-    let target = target(
-        call,
-        &mut state,
-        call.stream(stream.unwrap_or(std::ptr::null_mut())),
-    )?;
-    let width = pattern.len();
-    let len = count.checked_mul(width).ok_or(code::INVALID_VALUE)?;
-    if !to.is_multiple_of(width as u64) {
+    let target = target(call, &mut state, call.stream(when.stream()))?;
+    let (to, width) = (rows.to, pattern.len());
+    let extent = Extent {
+        width: count.checked_mul(width).ok_or(code::INVALID_VALUE)?,
+        height,
+        depth: 1,
+    };
+    let aligned = to.is_multiple_of(width as u64) && rows.pitch.is_multiple_of(width);
+    if !aligned || height > 1 && rows.pitch < extent.width {
         return Err(code::INVALID_VALUE);
     }
-    if len == 0 {
+    if extent.is_empty() {
         return Ok(());
     }
-    let (block, allocation) = state.space.allocation(to).ok_or(code::INVALID_VALUE)?;
+    let strides = Strides {
+        row: rows.pitch,
+        slice: 0,
+    };
+    let span = strides.span(extent).ok_or(code::INVALID_VALUE)?;
+    let (block, len) = state.space.reachable(to).ok_or(code::INVALID_VALUE)?;
     let host = block.is_host();
     let foreign = !host && block.device != state.device_of(target.stream.context);
-    if foreign || len as u64 > allocation.size as u64 - (to - block.address) {
+    if foreign || span > len {
         return Err(code::INVALID_VALUE);
     }
-    if stream.is_none() {
+    if when.is_now() {
         state.check_captures(call.thread)?;
     }
     let mut bytes = [0; 4];
     for (byte, value) in bytes.iter_mut().zip(pattern) {
         *byte = *value;
     }
-    let operation = enqueue(
-        call,
-        &mut state,
-        &target,
-        Work::Fill {
-            address: to,
-            pattern: bytes,
-            width,
-            count,
-        },
-    )?;
+    let work = Work::Fill(Fill {
+        address: to,
+        strides,
+        extent,
+        pattern: bytes,
+        width,
+    });
+    let operation = enqueue(call, &mut state, &target, work)?;
     // Only a fill of host memory is complete when the synchronous function returns.
-    if stream.is_none() && host {
+    if when.is_now() && host {
         complete(call, &mut state, &target.stream, operation)
     } else {
         Ok(())
     }
-}
-
-fn d8(call: &Call<'_>, to: CUdeviceptr, value: c_uchar, count: usize) -> Answer {
-    fill(call, to, &[value], count, None)
-}
-
-fn d16(call: &Call<'_>, to: CUdeviceptr, value: c_ushort, count: usize) -> Answer {
-    fill(call, to, &value.to_le_bytes(), count, None)
-}
-
-fn d32(call: &Call<'_>, to: CUdeviceptr, value: c_uint, count: usize) -> Answer {
-    fill(call, to, &value.to_le_bytes(), count, None)
-}
-
-fn d8_async(
-    call: &Call<'_>,
-    to: CUdeviceptr,
-    value: c_uchar,
-    count: usize,
-    stream: CUstream,
-) -> Answer {
-    fill(call, to, &[value], count, Some(stream))
-}
-
-fn d16_async(
-    call: &Call<'_>,
-    to: CUdeviceptr,
-    value: c_ushort,
-    count: usize,
-    stream: CUstream,
-) -> Answer {
-    fill(call, to, &value.to_le_bytes(), count, Some(stream))
-}
-
-fn d32_async(
-    call: &Call<'_>,
-    to: CUdeviceptr,
-    value: c_uint,
-    count: usize,
-    stream: CUstream,
-) -> Answer {
-    fill(call, to, &value.to_le_bytes(), count, Some(stream))
 }

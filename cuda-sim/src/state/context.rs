@@ -209,6 +209,14 @@ impl State {
         for module in modules {
             self.unload_module(module, call);
         }
+        let arrays = self.arrays.iter();
+        let arrays: Vec<u64> = arrays
+            .filter(|(_, array)| array.context == context)
+            .map(|(handle, _)| handle)
+            .collect();
+        for array in arrays {
+            let _ = self.destroy_array(array, call);
+        }
         self.discard_work(context);
         if let Ok(entry) = self.contexts.get_mut(context.handle) {
             entry.alive = false;

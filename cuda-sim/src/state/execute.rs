@@ -8,10 +8,9 @@ use cuda_sys::CUresult;
 use crate::code;
 use crate::report::{Report, ReportKind};
 use crate::state::State;
-use crate::state::access::{DeviceView, explain};
+use crate::state::access::DeviceView;
 use crate::state::context::ContextRef;
-use crate::state::host::HostRange;
-use crate::state::queue::{End, KernelWork, OperationId, Work};
+use crate::state::queue::{KernelWork, OperationId, Work};
 use crate::state::space::{Block, Data, Origin, Presence};
 
 /// Nanoseconds that any operation takes by the virtual clock.
@@ -44,19 +43,8 @@ impl State {
         start
             + match work {
                 Work::Kernel(kernel) => self.execute_kernel(context, &kernel, call),
-                Work::Copy { to, from, len } => self.execute_copy(context, &to, &from, len, call),
-                Work::Fill {
-                    address,
-                    pattern,
-                    width,
-                    count,
-                } => self.execute_fill(
-                    context,
-                    address,
-                    pattern.get(..width).unwrap_or(&[]),
-                    count,
-                    call,
-                ),
+                Work::Copy(copy) => OVERHEAD + self.execute_copy(context, &copy, call),
+                Work::Fill(fill) => OVERHEAD + self.execute_fill(context, &fill, call),
                 Work::Allocate { address, size } => {
                     if let Some(block) = self.space.at_mut(address) {
                         block.presence = Presence::Live(size);
@@ -151,169 +139,6 @@ impl State {
         if let Some(device) = self.devices.get_mut(device) {
             device.poison.get_or_insert(result);
         }
-    }
-
-    fn execute_copy(
-        &mut self,
-        context: ContextRef,
-        to: &End,
-        from: &End,
-        len: usize,
-        call: u64,
-    ) -> u64 {
-        let rate = match (to, from) {
-            (End::Device(_), End::Device(_)) => 2_000,
-            _ => 55,
-        };
-        for end in [to, from] {
-            if let End::Device(address) = end
-                && !self.check_live(context, *address, len, "copy", call)
-            {
-                return OVERHEAD;
-            }
-        }
-        match (to, from) {
-            (End::Device(to), End::Device(from)) => self.copy_on_device(*to, *from, len),
-            (End::Device(to), End::Host(from)) => self.copy_in(*to, len, &mut |offset, piece| {
-                if let Some(part) = from.part(offset, piece.len()) {
-                    part.read(piece);
-                }
-            }),
-            (End::Device(to), End::Bytes(from)) => self.copy_in(*to, len, &mut |offset, piece| {
-                if let Some(part) = from.get(offset..offset + piece.len()) {
-                    piece.copy_from_slice(part);
-                }
-            }),
-            (End::Host(to), End::Device(from)) => self.copy_out(*to, *from, len, call),
-            (End::Host(to), End::Host(from)) => {
-                let mut bytes = vec![0; len];
-                from.read(&mut bytes);
-                to.write(&bytes);
-            }
-            (End::Host(to), End::Bytes(from)) => to.write(from),
-            (End::Bytes(_), _) => {}
-        }
-        OVERHEAD + len as u64 / rate
-    }
-
-    fn copy_on_device(&self, to: u64, from: u64, len: usize) {
-        let (Some(target), Some(source)) = (self.space.covering(to), self.space.covering(from))
-        else {
-            return;
-        };
-        let (to, from) = (
-            (to - target.address) as usize,
-            (from - source.address) as usize,
-        );
-        if let (Data::Device(target), Data::Device(source)) = (&target.data, &source.data) {
-            target.copy_from(to, source, from, len);
-            return;
-        }
-        let mut bytes = vec![0; len];
-        source.read(from, &mut bytes);
-        target.write(to, &bytes);
-    }
-
-    fn copy_in(&self, to: u64, len: usize, read: &mut dyn FnMut(usize, &mut [u8])) {
-        let Some(target) = self.space.covering(to) else {
-            return;
-        };
-        let start = (to - target.address) as usize;
-        let mut piece = vec![0; len.min(1 << 16)];
-        let mut done = 0;
-        while done < len {
-            let take = (len - done).min(piece.len());
-            let Some(part) = piece.get_mut(..take) else {
-                return;
-            };
-            read(done, part);
-            target.write(start + done, part);
-            done += take;
-        }
-    }
-
-    fn copy_out(&mut self, to: HostRange, from: u64, len: usize, call: u64) {
-        let Some(source) = self.space.covering(from) else {
-            return;
-        };
-        let start = (from - source.address) as usize;
-        let mut piece = vec![0; len.min(1 << 16)];
-        let (mut done, mut unwritten) = (0, None);
-        while done < len {
-            let take = (len - done).min(piece.len());
-            let Some(part) = piece.get_mut(..take) else {
-                return;
-            };
-            let first = source.read(start + done, part);
-            unwritten = unwritten.or(first);
-            if let Some(target) = to.part(done, take) {
-                target.write(part);
-            }
-            done += take;
-        }
-        if let Some(offset) = unwritten {
-            let address = source.address + offset as u64;
-            let message =
-                format!("a copy to the host read at {address:#x} what nothing had written");
-            let mut report = Report::new(ReportKind::UninitialisedRead, message, call);
-            report.address = Some(address);
-            self.add_report(report);
-        }
-    }
-
-    fn execute_fill(
-        &mut self,
-        context: ContextRef,
-        address: u64,
-        pattern: &[u8],
-        count: usize,
-        call: u64,
-    ) -> u64 {
-        let len = pattern.len() * count;
-        if self.check_live(context, address, len, "fill", call)
-            && let Some(block) = self.space.covering(address)
-        {
-            let offset = (address - block.address) as usize;
-            match &block.data {
-                Data::Device(storage) => storage.fill(offset, pattern, count),
-                Data::Host(_) => block.write(offset, &pattern.repeat(count)),
-            }
-        }
-        OVERHEAD + len as u64 / 2_000
-    }
-
-    /// Whether the device may touch the bytes now; if not, the context is poisoned and the access reported.
-    fn check_live(
-        &mut self,
-        context: ContextRef,
-        address: u64,
-        len: usize,
-        what: &str,
-        call: u64,
-    ) -> bool {
-        let live = self
-            .space
-            .covering(address)
-            .is_some_and(|block| match block.presence {
-                Presence::Live(size) => {
-                    let end = (address - block.address).checked_add(len as u64);
-                    end.is_some_and(|end| end <= size as u64)
-                }
-                _ => false,
-            });
-        if !live {
-            let message = format!(
-                "a {what} of {len} bytes at {address:#x}: {}",
-                explain(&self.space, address, len)
-            );
-            let mut report =
-                Report::new(ReportKind::of_access(&self.space, address), message, call);
-            report.address = Some(address);
-            report.size = Some(len);
-            self.add_report(report);
-            self.poison(context, code::ILLEGAL_ADDRESS);
-        }
-        live
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Pool,
     /// `CUgraph`
     Graph,
+    /// `CUarray`
+    Array,
 }
 
 const TAG: u64 = 0x0cda << 48;

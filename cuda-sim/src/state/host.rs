@@ -86,6 +86,11 @@ impl HostRange {
         Self { address, len }
     }
 
+    /// First byte.
+    pub(crate) fn address(self) -> usize {
+        self.address
+    }
+
     /// A part of it; nothing where it is not one.
     pub(crate) fn part(self, offset: usize, len: usize) -> Option<Self> {
         (offset.checked_add(len)? <= self.len).then_some(Self {

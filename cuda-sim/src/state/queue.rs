@@ -8,8 +8,8 @@ use cuda_sys::{CUhostFn, CUstreamCallback};
 
 use crate::state::State;
 use crate::state::context::ContextRef;
-use crate::state::host::HostRange;
 use crate::state::module::Loaded;
+use crate::state::transfer::{Copy, Fill};
 
 /// The number of a stream: never reused, unlike its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,17 +39,6 @@ pub(crate) struct Queue {
 /// When a recorded event was reached: nanoseconds of the virtual clock, 0 before.
 pub(crate) type Stamp = Arc<AtomicU64>;
 
-/// One end of a copy.
-#[derive(Debug, Clone)]
-pub(crate) enum End {
-    /// An address that a device can reach.
-    Device(u64),
-    /// Host memory, read or written when the copy is executed.
-    Host(HostRange),
-    /// What was read when the copy was enqueued.
-    Bytes(Vec<u8>),
-}
-
 /// A launch, checked and ready to run.
 #[derive(Debug)]
 pub(crate) struct KernelWork {
@@ -65,17 +54,8 @@ pub(crate) struct KernelWork {
 #[derive(Debug)]
 pub(crate) enum Work {
     Kernel(Box<KernelWork>),
-    Copy {
-        to: End,
-        from: End,
-        len: usize,
-    },
-    Fill {
-        address: u64,
-        pattern: [u8; 4],
-        width: usize,
-        count: usize,
-    },
+    Copy(Box<Copy>),
+    Fill(Fill),
     /// Makes stream-ordered memory accessible.
     Allocate {
         address: u64,

@@ -39,6 +39,8 @@ pub(crate) enum Origin {
     Graph,
     /// A variable of the module with that handle.
     Module(u64),
+    /// The elements of a CUDA array.
+    Array,
     /// Pinned host memory, with its flags.
     Host(u32),
     /// Registered host memory, with its flags.
@@ -247,6 +249,13 @@ impl Space {
         let block = self.covering(address)?;
         let allocation = block.allocation.as_ref()?;
         (address - block.address < allocation.size as u64).then_some((block, allocation))
+    }
+
+    /// The block of the allocation at `address`, and how many bytes the host may name from there on.
+    pub(crate) fn reachable(&self, address: u64) -> Option<(&Block, usize)> {
+        let (block, allocation) = self.allocation(address)?;
+        let offset = (address - block.address) as usize;
+        Some((block, allocation.size - offset))
     }
 
     /// All blocks by address.

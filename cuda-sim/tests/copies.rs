@@ -1,0 +1,475 @@
+//! Copies and fills of boxes, and CUDA arrays.
+
+mod support;
+
+use std::ffi::c_void;
+use std::ptr;
+
+use cuda_sim::ReportKind;
+use cuda_sys::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D,
+    CUDA_MEMCPY3D_PEER, CUarray, CUarray_format, CUmemorytype,
+};
+use support::{Rig, call, fails, ok};
+
+const HOST: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
+const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
+const ARRAY: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_ARRAY;
+const UNIFIED: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_UNIFIED;
+
+/// A copy of 3 rows of 4 bytes, from rows 16 bytes apart on the host to rows 8 bytes apart on the device.
+fn to_device(from: *const c_void, to: u64) -> CUDA_MEMCPY2D {
+    let mut copy = CUDA_MEMCPY2D::default();
+    copy.srcMemoryType = HOST;
+    copy.srcHost = from;
+    copy.srcPitch = 16;
+    copy.dstMemoryType = DEVICE;
+    copy.dstDevice = to;
+    copy.dstPitch = 8;
+    copy.WidthInBytes = 4;
+    copy.Height = 3;
+    copy
+}
+
+fn bytes(rig: &Rig, address: u64, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    ok!(
+        rig.cuda,
+        cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, len)
+    );
+    bytes
+}
+
+#[test]
+fn flat_copies_move_their_rows_only() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let host: Vec<u8> = (0..64).collect();
+    let memory = rig.memory(24);
+    ok!(cuda, cuMemsetD8_v2(memory, 0xff, 24));
+    let mut copy = to_device(host.as_ptr().cast(), memory);
+    copy.srcXInBytes = 2;
+    copy.srcY = 1;
+    copy.dstXInBytes = 4;
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    let mut wanted = vec![0xff; 24];
+    for (row, first) in [18, 34, 50].into_iter().enumerate() {
+        wanted[row * 8 + 4..row * 8 + 8].copy_from_slice(&[first, first + 1, first + 2, first + 3]);
+    }
+    assert_eq!(bytes(&rig, memory, 24), wanted);
+
+    // Back to the host in a stream, through unified addresses, and within the device.
+    let stream = rig.stream(1);
+    let mut back = vec![0u8; 64];
+    let mut copy = CUDA_MEMCPY2D::default();
+    copy.srcMemoryType = UNIFIED;
+    copy.srcDevice = memory + 4;
+    copy.srcPitch = 8;
+    copy.dstMemoryType = UNIFIED;
+    copy.dstDevice = back.as_mut_ptr().expose_provenance() as u64;
+    copy.dstPitch = 20;
+    copy.WidthInBytes = 4;
+    copy.Height = 3;
+    ok!(cuda, cuMemcpy2DAsync_v2(&raw const copy, stream));
+    assert_eq!(back[20..26], [34, 35, 36, 37, 0, 0]);
+    let other = rig.memory(12);
+    copy.dstDevice = other;
+    copy.dstPitch = 4;
+    ok!(cuda, cuMemcpy2DUnaligned_v2(&raw const copy));
+    assert_eq!(bytes(&rig, other, 12)[4..8], [34, 35, 36, 37]);
+    assert_eq!(rig.simulator.reports(), []);
+}
+
+#[test]
+fn flat_copies_are_checked() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let host = [0u8; 64];
+    let memory = rig.memory(24);
+    let good = to_device(host.as_ptr().cast(), memory);
+    let refused = |change: &dyn Fn(&mut CUDA_MEMCPY2D)| {
+        let mut copy = good;
+        change(&mut copy);
+        fails!(1, cuda, cuMemcpy2D_v2(&raw const copy));
+        fails!(
+            1,
+            cuda,
+            cuMemcpy2DAsync_v2(&raw const copy, ptr::null_mut())
+        );
+    };
+    refused(&|copy| copy.dstPitch = 3);
+    refused(&|copy| copy.srcPitch = 0);
+    refused(&|copy| copy.dstXInBytes = 5);
+    refused(&|copy| copy.dstY = 1);
+    refused(&|copy| copy.Height = 4);
+    refused(&|copy| copy.dstDevice = 0);
+    refused(&|copy| copy.srcHost = ptr::null());
+    refused(&|copy| copy.srcMemoryType = CUmemorytype(0));
+    refused(&|copy| copy.srcMemoryType = CUmemorytype(7));
+    refused(&|copy| copy.srcY = usize::MAX);
+    refused(&|copy| copy.srcXInBytes = usize::MAX);
+    refused(&|copy| copy.srcPitch = usize::MAX);
+    refused(&|copy| copy.WidthInBytes = usize::MAX);
+    refused(&|copy| copy.Height = usize::MAX);
+    fails!(1, cuda, cuMemcpy2D_v2(ptr::null()));
+    let mut copy = good;
+    copy.srcMemoryType = ARRAY;
+    fails!(400, cuda, cuMemcpy2D_v2(&raw const copy));
+    for (width, height) in [(0, 3), (4, 0)] {
+        let mut copy = good;
+        (copy.WidthInBytes, copy.Height) = (width, height);
+        ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    }
+    // The last row may end where the allocation ends.
+    let mut copy = good;
+    copy.dstXInBytes = 4;
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    // A single row needs no pitch.
+    let mut copy = good;
+    (copy.Height, copy.srcPitch, copy.dstPitch) = (1, 0, 0);
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+}
+
+#[test]
+fn deep_copies_move_their_box_only() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let host: Vec<u8> = (0..120).collect();
+    // Slices of 4 rows of 5 bytes, on the device of 3 rows of 4.
+    let memory = rig.memory(4 * 3 * 4);
+    ok!(cuda, cuMemsetD8_v2(memory, 0, 48));
+    let mut copy = CUDA_MEMCPY3D::default();
+    copy.srcMemoryType = HOST;
+    copy.srcHost = host.as_ptr().cast();
+    (copy.srcPitch, copy.srcHeight) = (5, 4);
+    (copy.srcXInBytes, copy.srcY, copy.srcZ) = (1, 2, 3);
+    copy.dstMemoryType = DEVICE;
+    copy.dstDevice = memory;
+    (copy.dstPitch, copy.dstHeight) = (4, 3);
+    copy.dstZ = 1;
+    (copy.WidthInBytes, copy.Height, copy.Depth) = (3, 2, 2);
+    ok!(cuda, cuMemcpy3D_v2(&raw const copy));
+    let found = bytes(&rig, memory, 48);
+    assert_eq!(found[12..20], [71, 72, 73, 0, 76, 77, 78, 0]);
+    assert_eq!(found[24..32], [91, 92, 93, 0, 96, 97, 98, 0]);
+    assert!(
+        found[..12]
+            .iter()
+            .chain(&found[32..])
+            .all(|byte| *byte == 0)
+    );
+
+    let mut peer = CUDA_MEMCPY3D_PEER::default();
+    peer.srcMemoryType = DEVICE;
+    peer.srcDevice = memory + 12;
+    peer.srcContext = rig.context;
+    (peer.srcPitch, peer.srcHeight) = (4, 3);
+    peer.dstMemoryType = DEVICE;
+    peer.dstDevice = memory;
+    peer.dstContext = rig.context;
+    (peer.dstPitch, peer.dstHeight) = (4, 2);
+    (peer.WidthInBytes, peer.Height, peer.Depth) = (2, 1, 2);
+    ok!(cuda, cuMemcpy3DPeerAsync(&raw const peer, ptr::null_mut()));
+    assert_eq!(bytes(&rig, memory, 10), [71, 72, 0, 0, 0, 0, 0, 0, 91, 92]);
+    peer.srcContext = ptr::null_mut();
+    fails!(201, cuda, cuMemcpy3DPeer(&raw const peer));
+
+    let refused = |change: &dyn Fn(&mut CUDA_MEMCPY3D)| {
+        let mut copy = copy;
+        change(&mut copy);
+        fails!(1, cuda, cuMemcpy3D_v2(&raw const copy));
+        fails!(
+            1,
+            cuda,
+            cuMemcpy3DAsync_v2(&raw const copy, ptr::null_mut())
+        );
+    };
+    refused(&|copy| copy.dstHeight = 1);
+    refused(&|copy| copy.srcHeight = 3);
+    refused(&|copy| copy.srcLOD = 1);
+    refused(&|copy| copy.Depth = 4);
+    refused(&|copy| copy.dstZ = 3);
+    refused(&|copy| copy.srcHeight = usize::MAX);
+    ok!(cuda, cuMemcpy3D_v2(&raw const copy));
+    assert_eq!(rig.simulator.reports(), []);
+}
+
+#[test]
+fn a_row_that_nobody_wrote_is_found_and_a_gap_is_not() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let memory = rig.memory(32);
+    let mut back = [0u8; 12];
+    let mut copy = CUDA_MEMCPY2D::default();
+    copy.srcMemoryType = DEVICE;
+    copy.srcDevice = memory;
+    copy.srcPitch = 8;
+    copy.dstMemoryType = HOST;
+    copy.dstHost = back.as_mut_ptr().cast();
+    copy.dstPitch = 4;
+    (copy.WidthInBytes, copy.Height) = (4, 3);
+    ok!(cuda, cuMemsetD2D8_v2(memory, 8, 7, 4, 3));
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    assert_eq!(back, [7; 12]);
+    assert_eq!(rig.simulator.reports(), []);
+    copy.srcXInBytes = 1;
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    let reports = rig.simulator.reports();
+    assert_eq!(reports.len(), 1);
+    assert_eq!(reports[0].kind, ReportKind::UninitialisedRead);
+    assert_eq!(reports[0].address, Some(memory + 4));
+}
+
+#[test]
+fn flat_fills_write_their_rows_only() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let memory = rig.memory(48);
+    let stream = rig.stream(1);
+    ok!(cuda, cuMemsetD8_v2(memory, 0, 48));
+    ok!(cuda, cuMemsetD2D32_v2(memory, 16, 0x0102_0304, 2, 2));
+    ok!(cuda, cuMemsetD2D16_v2(memory + 10, 16, 0x0506, 1, 2));
+    ok!(cuda, cuCtxSynchronize());
+    ok!(cuda, cuMemsetD2D8Async(memory + 12, 16, 9, 1, 3, stream));
+    ok!(cuda, cuStreamSynchronize(stream));
+    let row = [4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 6, 5, 9, 0, 0, 0];
+    let found = bytes(&rig, memory, 48);
+    assert_eq!(found[..16], row);
+    assert_eq!(found[16..32], row);
+    assert_eq!(
+        found[32..],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]
+    );
+
+    fails!(1, cuda, cuMemsetD2D8_v2(memory, 3, 1, 4, 2));
+    fails!(1, cuda, cuMemsetD2D16_v2(memory, 17, 1, 4, 2));
+    fails!(1, cuda, cuMemsetD2D32_v2(memory, 18, 1, 4, 2));
+    fails!(1, cuda, cuMemsetD2D32_v2(memory + 2, 16, 1, 1, 2));
+    fails!(1, cuda, cuMemsetD2D8_v2(memory, 16, 1, 4, 4));
+    fails!(1, cuda, cuMemsetD2D8_v2(memory, usize::MAX, 1, 4, 4));
+    fails!(
+        1,
+        cuda,
+        cuMemsetD2D32Async(memory, 16, 1, usize::MAX, 4, stream)
+    );
+    ok!(cuda, cuMemsetD2D8_v2(memory, 16, 1, 0, 4));
+    ok!(cuda, cuMemsetD2D8_v2(memory, 16, 1, 4, 0));
+}
+
+/// An array of 8 by 4 floats.
+fn array(rig: &Rig) -> CUarray {
+    let descriptor = CUDA_ARRAY_DESCRIPTOR {
+        Width: 8,
+        Height: 4,
+        Format: CUarray_format::CU_AD_FORMAT_FLOAT,
+        NumChannels: 1,
+    };
+    let mut array = ptr::null_mut();
+    ok!(
+        rig.cuda,
+        cuArrayCreate_v2(&raw mut array, &raw const descriptor)
+    );
+    array
+}
+
+#[test]
+fn arrays_hold_what_is_copied_into_them() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let array = array(&rig);
+    let values: Vec<f32> = (0..32u8).map(f32::from).collect();
+    let mut copy = CUDA_MEMCPY2D::default();
+    copy.srcMemoryType = HOST;
+    copy.srcHost = values.as_ptr().cast();
+    copy.srcPitch = 32;
+    copy.dstMemoryType = ARRAY;
+    copy.dstArray = array;
+    (copy.WidthInBytes, copy.Height) = (32, 4);
+    ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+
+    // A part of it to the device, and the same bytes in a line.
+    let memory = rig.memory(64);
+    let mut out = CUDA_MEMCPY2D::default();
+    out.srcMemoryType = ARRAY;
+    out.srcArray = array;
+    (out.srcXInBytes, out.srcY) = (8, 1);
+    out.dstMemoryType = DEVICE;
+    out.dstDevice = memory;
+    out.dstPitch = 8;
+    (out.WidthInBytes, out.Height) = (8, 2);
+    ok!(cuda, cuMemcpy2D_v2(&raw const out));
+    let floats = |address, len| -> Vec<f32> {
+        rig.download(address, len)
+            .into_iter()
+            .map(f32::from_bits)
+            .collect()
+    };
+    assert_eq!(floats(memory, 4), [10.0, 11.0, 18.0, 19.0]);
+    ok!(cuda, cuMemcpyAtoD_v2(memory, array, 32, 8));
+    ok!(cuda, cuMemcpyDtoA_v2(array, 0, memory, 8));
+    ok!(cuda, cuMemcpyAtoA_v2(array, 64, array, 0, 4));
+    let mut back = [0f32; 3];
+    let stream = rig.stream(0);
+    ok!(
+        cuda,
+        cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), array, 64, 12)
+    );
+    assert_eq!(back, [8.0, 17.0, 18.0]);
+    ok!(cuda, cuMemcpyHtoA_v2(array, 120, values.as_ptr().cast(), 8));
+    ok!(
+        cuda,
+        cuMemcpyHtoAAsync_v2(array, 116, values[5..].as_ptr().cast(), 4, stream)
+    );
+    ok!(
+        cuda,
+        cuMemcpyAtoHAsync_v2(back.as_mut_ptr().cast(), array, 116, 12, stream)
+    );
+    assert_eq!(back, [5.0, 0.0, 1.0]);
+
+    for change in [
+        |copy: &mut CUDA_MEMCPY2D| copy.Height = 5,
+        |copy: &mut CUDA_MEMCPY2D| copy.WidthInBytes = 33,
+        |copy: &mut CUDA_MEMCPY2D| copy.WidthInBytes = 6,
+        |copy: &mut CUDA_MEMCPY2D| copy.dstXInBytes = 4,
+        |copy: &mut CUDA_MEMCPY2D| copy.dstY = 1,
+    ] {
+        let mut copy = copy;
+        change(&mut copy);
+        fails!(1, cuda, cuMemcpy2D_v2(&raw const copy));
+    }
+    fails!(
+        1,
+        cuda,
+        cuMemcpyHtoA_v2(array, 124, values.as_ptr().cast(), 8)
+    );
+    fails!(
+        1,
+        cuda,
+        cuMemcpyHtoA_v2(array, 2, values.as_ptr().cast(), 4)
+    );
+    ok!(cuda, cuArrayDestroy(array));
+    fails!(400, cuda, cuArrayDestroy(array));
+    fails!(
+        400,
+        cuda,
+        cuMemcpyHtoA_v2(array, 0, values.as_ptr().cast(), 4)
+    );
+    assert_eq!(rig.simulator.reports(), []);
+}
+
+#[test]
+fn arrays_are_described_and_counted() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let made = array(&rig);
+    let mut flat = CUDA_ARRAY_DESCRIPTOR::default();
+    ok!(cuda, cuArrayGetDescriptor_v2(&raw mut flat, made));
+    assert_eq!((flat.Width, flat.Height, flat.NumChannels), (8, 4, 1));
+    let mut deep = CUDA_ARRAY3D_DESCRIPTOR::default();
+    ok!(cuda, cuArray3DGetDescriptor_v2(&raw mut deep, made));
+    assert_eq!(
+        (deep.Width, deep.Height, deep.Depth, deep.Flags),
+        (8, 4, 0, 0)
+    );
+    let leaks = rig.simulator.leaks();
+    let arrays = leaks
+        .iter()
+        .filter(|leak| leak.kind == cuda_sim::LeakKind::Array);
+    assert_eq!(arrays.map(|leak| leak.size).collect::<Vec<_>>(), [128]);
+
+    let create = |change: &dyn Fn(&mut CUDA_ARRAY3D_DESCRIPTOR)| {
+        let mut descriptor = deep;
+        change(&mut descriptor);
+        let mut array = ptr::null_mut();
+        call!(
+            cuda,
+            cuArray3DCreate_v2(&raw mut array, &raw const descriptor)
+        )
+        .0
+    };
+    const LAYERED: u32 = 1;
+    const CUBEMAP: u32 = 4;
+    const SPARSE: u32 = 0x40;
+    assert_eq!(create(&|it| it.Depth = 3), 0);
+    assert_eq!(
+        create(&|it| (it.Height, it.Depth, it.Flags) = (0, 3, LAYERED)),
+        0
+    );
+    assert_eq!(
+        create(&|it| (it.Height, it.Depth, it.Flags) = (8, 6, CUBEMAP)),
+        0
+    );
+    assert_eq!(
+        create(&|it| (it.Height, it.Depth, it.Flags) = (8, 5, CUBEMAP)),
+        1
+    );
+    assert_eq!(create(&|it| (it.Depth, it.Flags) = (6, CUBEMAP)), 1);
+    assert_eq!(create(&|it| (it.Depth, it.Flags) = (0, LAYERED)), 1);
+    assert_eq!(create(&|it| it.Width = 0), 1);
+    assert_eq!(create(&|it| it.Width = 1 << 20), 1);
+    assert_eq!(create(&|it| it.NumChannels = 3), 1);
+    assert_eq!(create(&|it| it.NumChannels = 4), 0);
+    assert_eq!(create(&|it| it.Format = CUarray_format(77)), 1);
+    assert_eq!(create(&|it| it.Flags = SPARSE), 801);
+    fails!(1, cuda, cuArrayCreate_v2(ptr::null_mut(), &raw const flat));
+    fails!(
+        400,
+        cuda,
+        cuArrayGetDescriptor_v2(&raw mut flat, ptr::null_mut())
+    );
+}
+
+#[test]
+fn arrays_go_with_their_context() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let mut context = ptr::null_mut();
+    ok!(cuda, cuCtxCreate_v2(&raw mut context, 0, rig.device));
+    let array = array(&rig);
+    ok!(cuda, cuCtxDestroy_v2(context));
+    fails!(
+        400,
+        cuda,
+        cuMemcpyHtoA_v2(array, 0, [0u8; 4].as_ptr().cast(), 4)
+    );
+    let mut free = [0; 2];
+    let [before, total] = free.each_mut();
+    ok!(cuda, cuMemGetInfo_v2(before, total));
+    assert_eq!(free[0], free[1], "its memory is free again");
+}
+
+#[test]
+fn batches_copy_each_of_their_parts() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let (a, b) = (rig.upload(&[1, 2, 3, 4]), rig.memory(16));
+    let stream = rig.stream(1);
+    ok!(cuda, cuMemsetD32_v2(b, 0, 4));
+    ok!(cuda, cuCtxSynchronize());
+    let mut attributes = cuda_sys::CUmemcpyAttributes::default();
+    attributes.srcAccessOrder = cuda_sys::CUmemcpySrcAccessOrder(1);
+    let (mut to, mut from, mut lens, mut start) = ([b, b + 12], [a + 4, a], [8, 4], 0);
+    let mut batch = |count, order, stream| {
+        attributes.srcAccessOrder = cuda_sys::CUmemcpySrcAccessOrder(order);
+        call!(
+            cuda,
+            cuMemcpyBatchAsync_v2(
+                to.as_mut_ptr(),
+                from.as_mut_ptr(),
+                lens.as_mut_ptr(),
+                count,
+                &raw mut attributes,
+                &raw mut start,
+                1,
+                stream
+            )
+        )
+        .0
+    };
+    assert_eq!(batch(2, 1, stream), 0);
+    ok!(cuda, cuStreamSynchronize(stream));
+    assert_eq!(rig.download(b, 4), [2, 3, 0, 1]);
+    assert_eq!(batch(0, 1, stream), 1);
+    assert_eq!(batch(2, 0, stream), 1);
+    assert_eq!(batch(2, 1, ptr::null_mut()), 1);
+}
