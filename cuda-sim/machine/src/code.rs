@@ -216,6 +216,8 @@ pub(crate) struct Code {
     pub(crate) local_bytes: u32,
     /// Bytes of parameter memory for calls and, in device functions, for the function's own parameters.
     pub(crate) param_bytes: u32,
+    /// An estimate of the 32-bit registers that a thread needs for it.
+    pub(crate) pressure: u32,
     /// Shared variables that it names.
     pub(crate) shared: Vec<usize>,
 }

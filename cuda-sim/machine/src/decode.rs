@@ -8,6 +8,7 @@ mod data;
 mod function;
 mod initial;
 mod memory;
+mod pressure;
 mod reach;
 mod stack;
 mod symbols;

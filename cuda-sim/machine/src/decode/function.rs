@@ -57,6 +57,7 @@ pub(super) fn decode<'a>(
         function,
         code: Code {
             name: function.name.to_owned(),
+            pressure: super::pressure::of(function),
             ..Code::default()
         },
         symbols: Symbols::new(),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Function, Module, Operand};
 
+use super::pressure;
 use crate::code::{Callee, Code};
 use crate::program::function_at;
 use crate::{Kernel, KernelParam, Program, RelocationTarget, Unsupported};
@@ -42,6 +43,7 @@ pub(super) fn kernel(
         align: param.align,
     });
     let code = &program.codes[index];
+    let pressures = reachable.iter().map(|&it| program.codes[it].pressure);
     let frames = reachable.iter().map(|&it| frame_bytes(&program.codes[it]));
     Kernel {
         name: function.name.to_owned(),
@@ -51,9 +53,10 @@ pub(super) fn kernel(
         frame_bytes: frames.fold(0, u32::saturating_add),
         max_ntid: function.tuning.max_ntid,
         req_ntid: function.tuning.req_ntid,
-        registers: u32::try_from(code.rows.words + 2 * code.rows.doubles)
-            .unwrap_or(u32::MAX)
-            .clamp(8, 255),
+        registers: pressure::bounded(
+            pressures.max().unwrap_or(0),
+            function.tuning.req_ntid.or(function.tuning.max_ntid),
+        ),
         unsupported: reachable
             .iter()
             .find_map(|&function| problems[function].clone()),
