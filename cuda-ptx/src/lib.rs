@@ -19,6 +19,7 @@
 //! it becomes a [`ParseError`] with line and column.
 #![forbid(unsafe_code)]
 
+mod check;
 mod error;
 mod function;
 mod lexer;
@@ -30,6 +31,7 @@ mod scalar;
 mod statement;
 mod variable;
 
+pub use check::Invalid;
 pub use error::ParseError;
 pub use function::{Function, FunctionKind, Param, Pointer, Tuning};
 pub use module::Module;

@@ -45,6 +45,25 @@ impl<'a> Module<'a> {
         self.source
     }
 
+    /// Where a part of the text stands: a name, an instruction's text, or any other string that this module handed out. Takes time in
+    /// proportion to the length of the text before it. Nothing for a string that lies elsewhere.
+    #[must_use]
+    pub fn position_of(&self, part: &str) -> Option<Position> {
+        let start = part
+            .as_ptr()
+            .addr()
+            .checked_sub(self.source.as_ptr().addr())?;
+        let before = self.source.get(..start)?;
+        let end = start.checked_add(part.len())?;
+        self.source.get(start..end)?;
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let lines = before.bytes().filter(|&byte| byte == b'\n').count();
+        Some(Position {
+            line: u32::try_from(lines).ok()?.checked_add(1)?,
+            column: u32::try_from(start - line_start).ok()?.checked_add(1)?,
+        })
+    }
+
     /// `.version`: major and minor.
     #[must_use]
     pub fn version(&self) -> (u32, u32) {

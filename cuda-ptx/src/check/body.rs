@@ -1,0 +1,237 @@
+//! Function bodies: declarations, labels, guards and instructions.
+
+use super::forms::{self, Role};
+use super::operand::{Context, Wrong};
+use super::scope::Symbol;
+use super::{Checker, Match};
+use crate::{Directive, Function, Instruction, Operand, ScalarType, Space, Statement, Variable};
+
+impl<'m, 'a> Checker<'m, 'a> {
+    /// A function's parameters and statements.
+    pub(super) fn body(&mut self, function: &'m Function<'a>) {
+        self.function = Some(function.name);
+        self.scope.enter();
+        let returns = function.returns.iter().map(|param| (param, true));
+        let params = function.params.iter().map(|param| (param, false));
+        for (param, returned) in returns.chain(params) {
+            let symbol = match param.space {
+                Space::Register => Symbol::Register(param.ty, param.vector),
+                _ => Symbol::Param(param, returned),
+            };
+            // Prototypes leave the names out.
+            if param.name != "_" && !self.scope.declare(param.name, symbol) {
+                self.report(param.position, param.name, "the name is already defined");
+            }
+        }
+        let mut last_label = None;
+        for statement in function.body.as_deref().unwrap_or(&[]) {
+            if self.full() {
+                break;
+            }
+            match statement {
+                Statement::Instruction(instruction) => self.instruction(instruction),
+                Statement::Label(label, position) => {
+                    last_label = Some(*label);
+                    if !self.scope.label(label) {
+                        self.report(*position, label, "the name is already defined");
+                    }
+                }
+                Statement::Variable(variable) => self.local(variable),
+                Statement::Directive(directive) => self.directive(directive, last_label),
+                Statement::BlockStart(_) => self.scope.enter(),
+                Statement::BlockEnd(_) => self.scope.leave(),
+            }
+        }
+        let mut missing = self.scope.missing_labels();
+        // In the order of the text, of which all of them are parts.
+        missing.sort_by_key(|label| label.as_ptr().addr());
+        for label in missing {
+            if self.full() {
+                break;
+            }
+            let position = self.module.position_of(label).unwrap_or_default();
+            self.report(position, label, "there is no such label");
+        }
+        self.scope.leave();
+        self.function = None;
+    }
+
+    fn local(&mut self, variable: &'m Variable<'a>) {
+        self.variable(variable);
+        let fresh = match (variable.space, variable.count) {
+            (Space::Register, Some(count)) => {
+                self.scope
+                    .declare_set(variable.name, variable.ty, variable.vector, count)
+            }
+            (Space::Register, None) => {
+                let symbol = Symbol::Register(variable.ty, variable.vector);
+                self.scope.declare(variable.name, symbol)
+            }
+            _ => self
+                .scope
+                .declare(variable.name, Symbol::Variable(variable)),
+        };
+        if !fresh {
+            self.report(
+                variable.position,
+                variable.name,
+                "the name is already defined",
+            );
+        }
+    }
+
+    fn directive(&mut self, directive: &'m Directive<'a>, label: Option<&'a str>) {
+        let lists = matches!(
+            directive.name,
+            ".branchtargets" | ".calltargets" | ".callprototype"
+        );
+        if let (true, Some(label)) = (lists, label) {
+            self.scope.redefine(label, Symbol::Label(true));
+        }
+        for operand in &directive.arguments {
+            match (directive.name, operand) {
+                (".branchtargets", Operand::Name(name)) => self.scope.await_label(name),
+                (".calltargets", Operand::Name(name))
+                    if !matches!(self.scope.find(name), Some(Symbol::Function(_))) =>
+                {
+                    self.report(
+                        directive.position,
+                        directive.text,
+                        format!("`{name}` is no function"),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &'m Instruction<'a>) {
+        if let Some(guard) = instruction.guard
+            && !matches!(
+                self.scope.find(guard.register),
+                Some(Symbol::Register(ScalarType::Pred, 1))
+            )
+        {
+            let message = format!("`{}` is no predicate", guard.register);
+            self.report(instruction.position, instruction.text, message);
+        }
+        if let Err(message) = self.meaning(instruction) {
+            self.report(instruction.position, instruction.text, message);
+        }
+    }
+
+    /// Looks for a form that the instruction has.
+    fn meaning(&mut self, instruction: &'m Instruction<'a>) -> Result<(), Wrong> {
+        let mnemonic = instruction.mnemonic;
+        if !self.known.contains_key(mnemonic) {
+            let found = self.look_up(instruction);
+            self.known.insert(mnemonic, found);
+        }
+        let matches = match self.known.get(mnemonic) {
+            Some(Ok(matches)) => matches.clone(),
+            Some(Err(message)) => return Err(message.clone()),
+            None => return Ok(()),
+        };
+        let mut first = None;
+        for Match { form, types } in &matches {
+            if let [slot] = form.slots[..]
+                && slot.role == Role::Call
+            {
+                return self.call(&instruction.operands);
+            }
+            let context = Context {
+                opcode: instruction.opcode(),
+                types,
+                space: space(instruction),
+                elements: elements(instruction),
+            };
+            let result = self
+                .operands(&form.slots, &instruction.operands, &context)
+                .and_then(|()| self.new_enough(instruction, form));
+            match result {
+                Ok(()) => return Ok(()),
+                Err(message) => first = first.or(Some(message)),
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// The forms that a mnemonic can have.
+    fn look_up(&self, instruction: &Instruction<'a>) -> Result<Vec<Match>, String> {
+        let opcode = instruction.opcode();
+        let forms = forms::table()
+            .get(opcode)
+            .ok_or_else(|| format!("PTX has no instruction `{opcode}`"))?;
+        let modifiers: Vec<&str> = instruction.modifiers().collect();
+        let matches: Vec<Match> = forms
+            .iter()
+            .filter_map(|form| {
+                let types = form.types_of(&modifiers)?;
+                Some(Match { form, types })
+            })
+            .collect();
+        if !matches.is_empty() {
+            return Ok(matches);
+        }
+        let unknown = modifiers
+            .iter()
+            .find(|modifier| !forms.iter().any(|form| form.knows(modifier)));
+        Err(match unknown {
+            Some(modifier) => format!("`{opcode}` has no modifier `.{modifier}`"),
+            None => format!("`{opcode}` has no form with these modifiers and types"),
+        })
+    }
+
+    /// Whether the module's version and target have a form.
+    fn new_enough(&self, instruction: &Instruction<'a>, form: &forms::Form) -> Result<(), Wrong> {
+        let mnemonic = instruction.mnemonic;
+        let version = self.module.version();
+        if version < form.since {
+            return Err(format!(
+                "`{mnemonic}` needs .version {}.{} or newer, the module has {}.{}",
+                form.since.0, form.since.1, version.0, version.1
+            ));
+        }
+        if let (Some((until, last)), Some(architecture)) = (form.until, self.architecture)
+            && version >= until
+            && architecture >= last
+        {
+            return Err(format!(
+                "`{mnemonic}` exists no more from .version {}.{} on for sm_{last} and newer",
+                until.0, until.1
+            ));
+        }
+        match self.architecture {
+            Some(architecture) if architecture < form.architecture => Err(format!(
+                "`{mnemonic}` needs .target sm_{} or newer, the module has sm_{architecture}",
+                form.architecture
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The state space that the modifiers name.
+fn space(instruction: &Instruction<'_>) -> Option<Space> {
+    instruction.modifiers().find_map(|modifier| {
+        Some(match modifier {
+            "global" => Space::Global,
+            "const" => Space::Const,
+            "local" => Space::Local,
+            "param" | "param::entry" | "param::func" => Space::Param,
+            "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
+            _ => return None,
+        })
+    })
+}
+
+/// Elements that `.v2`, `.v4` and `.v8` ask for.
+fn elements(instruction: &Instruction<'_>) -> usize {
+    let count = instruction.modifiers().find_map(|modifier| match modifier {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    });
+    count.unwrap_or(1)
+}

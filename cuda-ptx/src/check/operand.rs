@@ -1,0 +1,429 @@
+//! Whether operands are what an instruction wants.
+
+use super::forms::{Role, Slot, Type, Typed};
+use super::scope::Symbol;
+use super::{Checker, special};
+use crate::{Operand, ScalarType, Space};
+
+/// What the modifiers say about all operands.
+#[derive(Debug)]
+pub(super) struct Context<'t> {
+    pub(super) opcode: &'t str,
+    pub(super) types: &'t [Type],
+    /// The space that a memory instruction names; generic where it names none.
+    pub(super) space: Option<Space>,
+    /// Elements that a vector operand has.
+    pub(super) elements: usize,
+}
+
+/// What is wrong with an operand.
+pub(super) type Wrong = String;
+
+impl<'m, 'a> Checker<'m, 'a> {
+    /// Whether the operands fit the slots of a form.
+    pub(super) fn operands(
+        &mut self,
+        slots: &[Slot],
+        operands: &'m [Operand<'a>],
+        context: &Context<'_>,
+    ) -> Result<(), Wrong> {
+        let open = slots.iter().any(|slot| slot.role == Role::Rest);
+        let least = slots.iter().filter(|slot| !slot.optional).count();
+        if !open && (operands.len() < least || operands.len() > slots.len()) {
+            return Err(format!(
+                "`{}` takes {} here, {} given",
+                context.opcode,
+                counted(least, slots.len()),
+                match operands.len() {
+                    1 => String::from("1 is"),
+                    count => format!("{count} are"),
+                }
+            ));
+        }
+        for (slot, operand) in slots.iter().zip(operands) {
+            self.operand(slot, operand, context)?;
+        }
+        Ok(())
+    }
+
+    fn operand(
+        &mut self,
+        slot: &Slot,
+        operand: &'m Operand<'a>,
+        context: &Context<'_>,
+    ) -> Result<(), Wrong> {
+        let Some(ty) = slot.ty(context.types) else {
+            return Ok(());
+        };
+        match (slot.role, operand) {
+            (Role::Destination { vector: true } | Role::Source { vector: true }, _)
+                if context.elements > 1 =>
+            {
+                self.vector(slot, operand, ty, context.elements)
+            }
+            (Role::Destination { .. }, _) => self.destination(operand, ty, slot.wider),
+            (Role::DestinationAndPredicate, Operand::Pair(first, second)) => {
+                self.written(first, ty, false)?;
+                self.written(second, Type::Scalar(ScalarType::Pred), false)
+            }
+            (Role::Predicates, Operand::Pair(first, second)) => {
+                self.written(first, Type::Scalar(ScalarType::Pred), false)?;
+                self.written(second, Type::Scalar(ScalarType::Pred), false)
+            }
+            (Role::DestinationAndPredicate, _) => self.destination(operand, ty, false),
+            (Role::Predicates, _) => {
+                self.destination(operand, Type::Scalar(ScalarType::Pred), false)
+            }
+            (Role::MoveDestination | Role::MoveSource, Operand::Vector(parts)) => {
+                self.parts(parts, slot.role == Role::MoveDestination)
+            }
+            (Role::MoveDestination, _) => self.destination(operand, ty, false),
+            (Role::Source { .. }, _) => self.source(operand, ty, slot.wider, false),
+            (Role::MoveSource, _) => self.source(operand, ty, slot.wider, true),
+            (Role::Address, _) => self.address(operand, context),
+            (Role::Constant, Operand::Integer(_)) => Ok(()),
+            (Role::Constant, _) => Err(String::from("a constant is expected")),
+            (Role::Label, Operand::Name(name)) => {
+                if let Some(Symbol::Register(..)) = self.scope.find(name) {
+                    return Err(format!("`{name}` is a register where a label is expected"));
+                }
+                self.scope.await_label(name);
+                Ok(())
+            }
+            (Role::Label, _) => Err(String::from("a label is expected")),
+            (Role::BranchTable, Operand::Name(name)) => match self.scope.find(name) {
+                Some(Symbol::Label(true)) => Ok(()),
+                _ => Err(format!(
+                    "`{name}` is no label with `.branchtargets` above this instruction"
+                )),
+            },
+            (Role::BranchTable, _) => {
+                Err(String::from("the label of a `.branchtargets` is expected"))
+            }
+            (Role::Call | Role::Anything | Role::Rest, _) => Ok(()),
+        }
+    }
+
+    fn destination(&mut self, operand: &Operand<'a>, ty: Type, wider: bool) -> Result<(), Wrong> {
+        match operand {
+            Operand::Name(name) => self.written(name, ty, wider),
+            Operand::Sink => Ok(()),
+            Operand::Vector(_) => Err(String::from("the destination is a vector")),
+            Operand::Pair(..) => Err(String::from("a second destination is not possible here")),
+            _ => Err(String::from("the destination is not a register")),
+        }
+    }
+
+    fn written(&mut self, name: &'a str, ty: Type, wider: bool) -> Result<(), Wrong> {
+        if name == "_" {
+            return Ok(());
+        }
+        match self.find(name)? {
+            Symbol::Register(register, vector) => fits(name, register, vector, ty, wider),
+            _ => Err(format!("`{name}` is not a register")),
+        }
+    }
+
+    /// A value; `free` sources may also be special registers and addresses.
+    fn source(
+        &mut self,
+        operand: &Operand<'a>,
+        ty: Type,
+        wider: bool,
+        free: bool,
+    ) -> Result<(), Wrong> {
+        let integral = !matches!(
+            ty,
+            Type::Scalar(ScalarType::F16 | ScalarType::F16x2 | ScalarType::F32 | ScalarType::F64)
+        );
+        match operand {
+            Operand::Name(name) => self.read(name, ty, wider, free),
+            Operand::Integer(_) if integral => Ok(()),
+            Operand::Integer(value) => Err(format!(
+                "the integer {value} where {} is expected",
+                ty.shown()
+            )),
+            Operand::Float32(_) | Operand::Float64(_) => match ty {
+                Type::Scalar(
+                    ScalarType::F32 | ScalarType::F64 | ScalarType::B32 | ScalarType::B64,
+                ) => Ok(()),
+                _ => Err(format!(
+                    "a floating-point constant where {} is expected",
+                    ty.shown()
+                )),
+            },
+            Operand::Not(name) if ty == Type::Scalar(ScalarType::Pred) => {
+                self.read(name, ty, false, false)
+            }
+            Operand::Not(name) => Err(format!("`!{name}`: only predicates can be negated")),
+            Operand::Offset(name, _) if free => self.read(name, ty, wider, true),
+            Operand::Address { .. } | Operand::Brackets(_) if !free => Err(String::from(
+                "an address in brackets where a value is expected",
+            )),
+            Operand::Vector(_) => Err(String::from("a vector where a single value is expected")),
+            Operand::Sink => Err(String::from("`_` has no value")),
+            _ if free => Ok(()),
+            _ => Err(String::from("a register or constant is expected")),
+        }
+    }
+
+    fn read(&mut self, name: &'a str, ty: Type, wider: bool, free: bool) -> Result<(), Wrong> {
+        if name == "WARP_SZ" && self.scope.find(name).is_none() {
+            return Ok(());
+        }
+        if let (None, Some(special)) = (self.scope.find(name), special::find(name)) {
+            return special.read(name, ty, wider, free);
+        }
+        match self.find(name)? {
+            Symbol::Register(register, vector) => fits(name, register, vector, ty, wider),
+            Symbol::Label(_) => Err(format!("`{name}` is a label")),
+            Symbol::Param(..) | Symbol::Variable(_) | Symbol::Function(_) if free => {
+                let address = ty.is_integral() && matches!(ty.bits(), 32 | 64);
+                if address || wider {
+                    Ok(())
+                } else {
+                    Err(format!("the address of `{name}` is no {}", ty.shown()))
+                }
+            }
+            _ => Err(format!("`{name}` is not a register")),
+        }
+    }
+
+    /// The registers that a `mov` takes apart or puts together.
+    fn parts(&mut self, parts: &[Operand<'a>], written: bool) -> Result<(), Wrong> {
+        let mut bits = None;
+        for part in parts {
+            let Operand::Name(name) = part else { continue };
+            if special::find(name).is_some() && self.scope.find(name).is_none() {
+                continue;
+            }
+            match self.find(name)? {
+                Symbol::Register(register, _) => {
+                    let size = register.size();
+                    if *bits.get_or_insert(size) != size {
+                        return Err(String::from(
+                            "the registers of the vector have different sizes",
+                        ));
+                    }
+                }
+                _ if written => return Err(format!("`{name}` is not a register")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The registers that a vector access reads or writes.
+    fn vector(
+        &mut self,
+        slot: &Slot,
+        operand: &Operand<'a>,
+        ty: Type,
+        elements: usize,
+    ) -> Result<(), Wrong> {
+        let parts = match operand {
+            Operand::Vector(parts) => parts,
+            // A vector register.
+            Operand::Name(name) => {
+                return match self.find(name)? {
+                    Symbol::Register(_, vector) if usize::from(vector) == elements => Ok(()),
+                    _ => Err(format!("`{name}` is no vector of {elements} elements")),
+                };
+            }
+            _ => return Err(format!("a vector of {elements} elements is expected")),
+        };
+        if parts.len() != elements {
+            return Err(format!(
+                "the vector has {} elements where {elements} are expected",
+                parts.len()
+            ));
+        }
+        for part in parts {
+            match slot.role {
+                Role::Source { .. } => self.source(part, ty, slot.wider, false)?,
+                _ => self.destination(part, ty, slot.wider)?,
+            }
+        }
+        self.parts(parts, false)
+    }
+
+    /// An address in brackets, in the space that the instruction names.
+    fn address(&mut self, operand: &Operand<'a>, context: &Context<'_>) -> Result<(), Wrong> {
+        let (name, offset) = match operand {
+            Operand::Address {
+                base: Some(name),
+                offset,
+            } => (name, offset),
+            Operand::Address { base: None, .. } => {
+                return match context.space {
+                    Some(Space::Local) => Ok(()),
+                    _ => Err(String::from(
+                        "a constant address is only possible in local memory",
+                    )),
+                };
+            }
+            Operand::Brackets(_) => return Ok(()),
+            _ => return Err(String::from("an address in brackets is expected")),
+        };
+        let home = match self.find(name)? {
+            Symbol::Register(ty, _) => {
+                if !Type::Scalar(ty).is_integral() || ty == ScalarType::Pred {
+                    return Err(format!("`{name}` is {ty} and holds no address"));
+                }
+                let narrow = ty.size() == 4 && self.module.address_size() == 64;
+                if narrow && matches!(context.space, None | Some(Space::Global)) {
+                    return Err(format!("`{name}` has 32 bits, addresses have 64"));
+                }
+                return Ok(());
+            }
+            Symbol::Label(_) => return Err(format!("`{name}` is a label")),
+            Symbol::Function(_) => return Ok(()),
+            Symbol::Param(param, returned) => {
+                if param.space == Space::Register {
+                    return Ok(());
+                }
+                if context.opcode == "st" && !returned {
+                    return Err(format!(
+                        "`{name}` is a parameter of the function, which can only be read"
+                    ));
+                }
+                Space::Param
+            }
+            Symbol::Variable(variable) => variable.space,
+        };
+        let _ = offset;
+        let same = match context.space {
+            Some(space) => space == home,
+            None => home != Space::Param,
+        };
+        // Textures and the like have addresses of their own kind.
+        if same || matches!(home, Space::Texture | Space::SpecialRegister) {
+            return Ok(());
+        }
+        Err(format!(
+            "`{name}` lies in {}, the instruction accesses {}",
+            shown(home),
+            context.space.map_or("generic addresses", shown)
+        ))
+    }
+
+    /// What a name stands for; an unknown name is wrong.
+    pub(super) fn find(&self, name: &'a str) -> Result<Symbol<'m, 'a>, Wrong> {
+        if let Some(symbol) = self.scope.find(name) {
+            return Ok(symbol);
+        }
+        // An element of a vector register: `%v.x`.
+        if let Some((base, element)) = name.rsplit_once('.') {
+            let element = matches!(element, "x" | "y" | "z" | "w" | "r" | "g" | "b" | "a");
+            if let (true, Some(Symbol::Register(ty, 2..))) = (element, self.scope.find(base)) {
+                return Ok(Symbol::Register(ty, 1));
+            }
+        }
+        Err(if special::find(name).is_some() {
+            format!("the special register `{name}` is not possible here")
+        } else {
+            format!("the name `{name}` is not known here")
+        })
+    }
+}
+
+impl Slot {
+    /// The type that the operand has; nothing where the mnemonic names none.
+    fn ty(&self, types: &[Type]) -> Option<Type> {
+        let none = Type::Scalar(ScalarType::B32);
+        match (self.typed, self.role) {
+            (Typed::Fixed(ty), _) => Some(ty),
+            (Typed::Nth(nth), _) if nth < types.len() => types.get(nth).copied(),
+            (Typed::Twice, _) => match types.first()? {
+                Type::Scalar(ScalarType::U16) => Some(Type::Scalar(ScalarType::U32)),
+                Type::Scalar(ScalarType::S16) => Some(Type::Scalar(ScalarType::S32)),
+                Type::Scalar(ScalarType::U32) => Some(Type::Scalar(ScalarType::U64)),
+                Type::Scalar(ScalarType::S32) => Some(Type::Scalar(ScalarType::S64)),
+                _ => None,
+            },
+            // These need no type.
+            (
+                Typed::Nth(_),
+                Role::Address | Role::Constant | Role::Label | Role::BranchTable | Role::Call,
+            ) => Some(none),
+            (Typed::Nth(_), _) => None,
+        }
+    }
+}
+
+impl Type {
+    pub(super) fn is_integral(self) -> bool {
+        !matches!(
+            self,
+            Self::Packed(_)
+                | Self::Scalar(
+                    ScalarType::F16
+                        | ScalarType::F16x2
+                        | ScalarType::F32
+                        | ScalarType::F64
+                        | ScalarType::Pred
+                )
+        )
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Self::Scalar(ty) => ty.to_string(),
+            Self::Packed(bits) => format!(".b{bits}"),
+        }
+    }
+}
+
+fn untyped(ty: ScalarType) -> bool {
+    use ScalarType::{B8, B16, B32, B64, B128};
+    matches!(ty, B8 | B16 | B32 | B64 | B128)
+}
+
+/// Whether a register of one type can be an operand of another.
+fn fits(name: &str, register: ScalarType, vector: u8, ty: Type, wider: bool) -> Result<(), Wrong> {
+    let bits = register.size() * 8;
+    let same_kind = match ty {
+        Type::Packed(_) => untyped(register),
+        Type::Scalar(ty) if ty == ScalarType::Pred || register == ScalarType::Pred => {
+            ty == register
+        }
+        Type::Scalar(ty) if untyped(ty) || untyped(register) => true,
+        Type::Scalar(ty) => {
+            Type::Scalar(ty).is_integral() == Type::Scalar(register).is_integral()
+                && (Type::Scalar(ty).is_integral() || bits == ty.size() * 8)
+        }
+    };
+    let same_size = bits == ty.bits() || wider && bits > ty.bits();
+    if same_kind && same_size && vector == 1 {
+        return Ok(());
+    }
+    if vector > 1 {
+        return Err(format!("`{name}` is a vector register"));
+    }
+    Err(format!(
+        "`{name}` is {register} where {} is expected",
+        ty.shown()
+    ))
+}
+
+fn counted(least: usize, most: usize) -> String {
+    match (least, most) {
+        (0, 0) => String::from("no operands"),
+        (1, 1) => String::from("1 operand"),
+        _ if least == most => format!("{most} operands"),
+        _ => format!("{least} to {most} operands"),
+    }
+}
+
+fn shown(space: Space) -> &'static str {
+    match space {
+        Space::Register => ".reg",
+        Space::SpecialRegister => ".sreg",
+        Space::Const => ".const",
+        Space::Global => ".global",
+        Space::Local => ".local",
+        Space::Param => ".param",
+        Space::Shared => ".shared",
+        Space::Texture => ".tex",
+    }
+}
