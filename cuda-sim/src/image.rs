@@ -170,12 +170,24 @@ pub(crate) fn parse(
                 ),
             },
         )),
-        Some(_) => Ok(module),
+        Some(_) => Ok(()),
         None => Err(refuse(
             code::INVALID_PTX,
             format!("`{}` is no architecture", module.target()),
         )),
+    }?;
+    check(&module)?;
+    Ok(module)
+}
+
+/// Refuses what an assembler refuses; what is right but not implemented fails the launch that needs it instead.
+fn check(module: &Module<'_>) -> Result<(), Refusal> {
+    let wrong = module.check();
+    if wrong.is_empty() {
+        return Ok(());
     }
+    let lines: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    Err(refuse(code::INVALID_PTX, lines.join("\n")))
 }
 
 #[cfg(test)]

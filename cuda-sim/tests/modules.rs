@@ -91,11 +91,31 @@ fn an_older_driver_takes_older_ptx() {
     assert_eq!(load(&rig, &kernel("8.3", "sm_50", "")).0, 222);
 }
 
+/// An instruction that PTX has and the software driver does not.
+const TEXTURE: &str =
+    ".reg .b64 %t; .reg .f32 %f<5>; tex.1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%f4}];";
+
+#[test]
+fn ptx_that_no_assembler_takes_is_refused_with_the_places() {
+    let rig = Rig::new();
+    let (result, log, _) = load(
+        &rig,
+        &kernel(
+            "7.0",
+            "sm_50",
+            ".reg .b32 %r<2>;\nfrobnicate.u32 %r0, %r1;\n  add.u32 %r0, %r1, %r2;",
+        ),
+    );
+    assert_eq!(result, 218);
+    let expected = "PTX line 7, column 1, in `k`: `frobnicate.u32 %r0, %r1`: PTX has no instruction `frobnicate`\n\
+                    PTX line 8, column 3, in `k`: `add.u32 %r0, %r1, %r2`: the name `%r2` is not known here";
+    assert_eq!(log, expected);
+}
+
 #[test]
 fn an_instruction_that_is_not_implemented_fails_that_kernels_launch() {
     let rig = Rig::new();
-    let strange =
-        kernel("7.0", "sm_50", "frobnicate.u32 %r1, %r2;") + ".visible .entry fine() { ret; }";
+    let strange = kernel("7.0", "sm_50", TEXTURE) + ".visible .entry fine() { ret; }";
     let module = rig.load(&strange);
     let none = ptr::null_mut();
     assert_eq!(
@@ -113,7 +133,7 @@ fn an_instruction_that_is_not_implemented_fails_that_kernels_launch() {
         (Some("k"), Some(6)),
         "{report}"
     );
-    assert!(rig.simulator.unsupported_calls()[0].contains("frobnicate.u32"));
+    assert!(rig.simulator.unsupported_calls()[0].contains("tex.1d"));
 }
 
 #[test]

@@ -38,6 +38,11 @@ impl<'m, 'a> Checker<'m, 'a> {
                 }
                 Statement::Variable(variable) => self.local(variable),
                 Statement::Directive(directive) => self.directive(directive, last_label),
+                Statement::Prototype(_) => {
+                    if let Some(label) = last_label {
+                        self.scope.redefine(label, Symbol::Label(true));
+                    }
+                }
                 Statement::BlockStart(_) => self.scope.enter(),
                 Statement::BlockEnd(_) => self.scope.leave(),
             }
@@ -81,10 +86,7 @@ impl<'m, 'a> Checker<'m, 'a> {
     }
 
     fn directive(&mut self, directive: &'m Directive<'a>, label: Option<&'a str>) {
-        let lists = matches!(
-            directive.name,
-            ".branchtargets" | ".calltargets" | ".callprototype"
-        );
+        let lists = matches!(directive.name, ".branchtargets" | ".calltargets");
         if let (true, Some(label)) = (lists, label) {
             self.scope.redefine(label, Symbol::Label(true));
         }
