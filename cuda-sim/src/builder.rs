@@ -150,6 +150,20 @@ impl Builder {
         self
     }
 
+    /// Notes where each call was made, so that reports and leaks name the file and line of the program. Each call then walks up its stack,
+    /// a few microseconds. Default: off.
+    pub fn call_sites(mut self, on: bool) -> Self {
+        self.settings.options.call_sites = on;
+        self
+    }
+
+    /// Reports operations that touch the same bytes, at least one of them writing, without an order between them: a race, found whichever
+    /// of them the seed lets run first. Default: on.
+    pub fn check_order(mut self, on: bool) -> Self {
+        self.settings.options.check_order = on;
+        self
+    }
+
     /// How long [`build`](Self::build) waits where too many instances live. Default: two minutes.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

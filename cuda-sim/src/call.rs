@@ -124,6 +124,7 @@ pub(crate) fn enter(
         return code::NOT_INITIALIZED;
     }
     let call_number = instance.count(symbol);
+    instance.sites.note(call_number);
     let call = Call {
         instance: &instance,
         symbol,

@@ -1,14 +1,15 @@
 //! An instance of the software driver: everything that its calls share.
 
 use std::collections::BTreeMap;
-use std::sync::Weak;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Weak};
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::fault::Faults;
 use crate::report::Report;
+use crate::site::Sites;
 use crate::state::State;
 use crate::state::host_function::Job;
 use crate::trace::TraceEntry;
@@ -21,6 +22,8 @@ pub(crate) struct Instance {
     /// The process that it belongs to.
     process: AtomicU32,
     pub(crate) state: Mutex<State>,
+    /// Where calls were made; the state has it too.
+    pub(crate) sites: Arc<Sites>,
     /// Signalled when a host function returned.
     pub(crate) progress: Condvar,
     pub(crate) faults: Mutex<Faults>,
@@ -41,6 +44,7 @@ impl Instance {
         Self {
             id: NEXT.fetch_add(1, Relaxed),
             process: AtomicU32::new(std::process::id()),
+            sites: Arc::clone(&state.sites),
             state: Mutex::new(state),
             progress: Condvar::new(),
             faults: Mutex::new(Faults::default()),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::report::call_at;
+use crate::site::CallSite;
 use crate::state::State;
 use crate::state::space::Origin;
 
@@ -47,14 +49,19 @@ pub struct Leak {
     pub size: u64,
     /// Number of the call that made it, as the trace counts calls.
     pub call: u64,
+    /// Where that call was made, if [`Builder::call_sites`](crate::Builder::call_sites) asked for it.
+    pub site: Option<CallSite>,
 }
 
 impl fmt::Display for Leak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} {:#x} (size {}), made by call {}, was never released",
-            self.kind, self.handle, self.size, self.call
+            "{:?} {:#x} (size {}), made by {}, was never released",
+            self.kind,
+            self.handle,
+            self.size,
+            call_at(self.call, self.site.as_ref())
         )
     }
 }
@@ -72,6 +79,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             handle,
             size: 0,
             call: context.call,
+            site: None,
         });
     }
     for device in &state.devices {
@@ -82,6 +90,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
                 handle,
                 size: device.primary_references,
                 call,
+                site: None,
             });
         }
     }
@@ -101,6 +110,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             handle: block.address,
             size: allocation.size as u64,
             call: allocation.call,
+            site: None,
         });
     }
     let streams = state
@@ -112,6 +122,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: stream.call,
+        site: None,
     }));
     let events = state
         .events
@@ -122,6 +133,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: event.call,
+        site: None,
     }));
     let modules = state
         .modules
@@ -132,6 +144,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: module.call,
+        site: None,
     }));
     let pools = state
         .pools
@@ -142,19 +155,25 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: pool.call,
+        site: None,
     }));
     leaks.extend(state.arrays.iter().map(|(handle, array)| Leak {
         kind: LeakKind::Array,
         handle,
         size: array.size() as u64,
         call: array.call,
+        site: None,
     }));
     leaks.extend(state.graphs.iter().map(|(handle, ())| Leak {
         kind: LeakKind::Graph,
         handle,
         size: 0,
         call: 0,
+        site: None,
     }));
     leaks.sort_by_key(|leak| leak.call);
+    for leak in &mut leaks {
+        leak.site = state.sites.of(leak.call);
+    }
     leaks
 }

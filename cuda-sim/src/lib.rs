@@ -67,6 +67,7 @@ mod options;
 mod random;
 mod report;
 mod simulator;
+mod site;
 mod slot;
 mod state;
 mod submit;
@@ -78,8 +79,9 @@ pub use builder::{BuildError, Builder};
 pub use device::DeviceConfig;
 pub use environment::EnvironmentError;
 pub use leak::{Leak, LeakKind};
-pub use report::{Report, ReportKind};
+pub use report::{AccessKind, AllocationInfo, Race, RaceSide, Report, ReportKind};
 pub use simulator::Simulator;
+pub use site::CallSite;
 pub use trace::{Calls, TraceEntry};
 
 /// The fault of a kernel, as the machine that executes it reports it.

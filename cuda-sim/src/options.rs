@@ -13,6 +13,10 @@ pub(crate) struct Options {
     pub(crate) shuffle_blocks: bool,
     /// Operations wait until something waits for them or asks; otherwise each runs when it is enqueued.
     pub(crate) deferred: bool,
+    /// The place of each call is noted.
+    pub(crate) call_sites: bool,
+    /// Operations that touch the same bytes must be ordered.
+    pub(crate) check_order: bool,
     /// When kernels are given up.
     pub(crate) limits: Limits,
 }
@@ -24,6 +28,8 @@ impl Default for Options {
             reuse_handles: true,
             shuffle_blocks: false,
             deferred: true,
+            call_sites: false,
+            check_order: true,
             limits: Limits::DEFAULT,
         }
     }

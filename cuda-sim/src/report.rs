@@ -1,10 +1,17 @@
 //! What the checks found, as values.
 
+mod allocation;
+mod race;
+
 use std::fmt;
 
 use cuda_sim_machine::{Fault, FaultKind, MemoryFault};
 
+use crate::site::CallSite;
 use crate::state::space::{Presence, Space};
+
+pub use allocation::AllocationInfo;
+pub use race::{AccessKind, Race, RaceSide};
 
 /// What kind of mistake a report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +27,8 @@ pub enum ReportKind {
     Misaligned,
     /// A read of bytes that nothing had written.
     UninitialisedRead,
+    /// Two operations touch the same bytes, at least one of them writes, and nothing orders them: see [`Report::race`].
+    Race,
     /// The kernel executed `trap`.
     Trap,
     /// A call through an address at which there is no function, or not one that can be called so.
@@ -79,6 +88,12 @@ pub struct Report {
     pub address: Option<u64>,
     /// Bytes of the access.
     pub size: Option<usize>,
+    /// Where the call was made, if [`Builder::call_sites`](crate::Builder::call_sites) asked for it.
+    pub site: Option<CallSite>,
+    /// The allocation that the address is in, was in, or is nearest to.
+    pub allocation: Option<AllocationInfo>,
+    /// Both sides of a race.
+    pub race: Option<Box<Race>>,
 }
 
 impl Report {
@@ -94,6 +109,9 @@ impl Report {
             thread: None,
             address: None,
             size: None,
+            site: None,
+            allocation: None,
+            race: None,
         }
     }
 
@@ -122,10 +140,24 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?}: {} (enqueued by call {})",
-            self.kind, self.message, self.call
-        )
+        write!(f, "{:?}: {}", self.kind, self.message)?;
+        match &self.race {
+            Some(race) => write!(f, "\n{race}")?,
+            None => write!(f, " (from {})", call_at(self.call, self.site.as_ref()))?,
+        }
+        match (&self.allocation, self.address) {
+            (Some(allocation), Some(address)) => {
+                write!(f, "\n  {}", allocation.around(address))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A call by number, and by place where that is known.
+pub(crate) fn call_at(call: u64, site: Option<&CallSite>) -> String {
+    match site {
+        Some(site) => format!("call {call} at {site}"),
+        None => format!("call {call}"),
     }
 }

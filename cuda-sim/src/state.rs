@@ -11,6 +11,7 @@ pub(crate) mod host;
 pub(crate) mod host_function;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod order;
 pub(crate) mod pool;
 pub(crate) mod queue;
 pub(crate) mod schedule;
@@ -20,6 +21,7 @@ pub(crate) mod stream;
 pub(crate) mod transfer;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cuda_sys::CUresult;
 
@@ -28,13 +30,15 @@ use crate::device::DeviceConfig;
 use crate::listener::Listener;
 use crate::options::Options;
 use crate::random::Random;
-use crate::report::Report;
+use crate::report::{AllocationInfo, Report};
+use crate::site::Sites;
 use array::Array;
 use capture::Capture;
 use context::{Contexts, Thread};
 use event::Event;
 use handle::{Kind, Table};
 use module::{Function, Module};
+use order::Order;
 use pool::Pool;
 use queue::{Operation, OperationId, Queue, StreamId};
 use space::Space;
@@ -90,6 +94,10 @@ pub(crate) struct State {
     pub(crate) grids: u64,
     /// Bytes of addresses that functions of modules have taken.
     pub(crate) code_bytes: u64,
+    /// Who has to come before whom.
+    pub(crate) order: Order,
+    /// Where calls were made.
+    pub(crate) sites: Arc<Sites>,
     pub(crate) reports: Vec<Report>,
     pub(crate) listener: Option<Listener>,
     pub(crate) last_fault: Option<cuda_sim_machine::Fault>,
@@ -143,6 +151,8 @@ impl State {
             capture_ids: 0,
             grids: 0,
             code_bytes: 0,
+            order: Order::new(settings.options.check_order),
+            sites: Arc::new(Sites::new(settings.options.call_sites)),
             reports: Vec::new(),
             listener: settings.listener,
             last_fault: None,
@@ -150,12 +160,44 @@ impl State {
     }
 
     /// Adds a report, unless there are too many.
-    pub(crate) fn add_report(&mut self, report: Report) {
+    pub(crate) fn add_report(&mut self, mut report: Report) {
         if self.reports.len() < KEPT_REPORTS {
+            if report.site.is_none() {
+                report.site = self.sites.of(report.call);
+            }
+            if let (None, Some(address)) = (&report.allocation, report.address) {
+                report.allocation = self.describe_allocation(address);
+            }
             if let Some(listener) = &self.listener {
                 listener.tell(&report);
             }
             self.reports.push(report);
         }
+    }
+
+    /// The allocation at an address or, where there is none, the one that was, or the nearest.
+    pub(crate) fn describe_allocation(&self, address: u64) -> Option<AllocationInfo> {
+        let block = self.space.covering(address);
+        if let (None, Some(former)) = (block, self.space.former(address)) {
+            return Some(AllocationInfo {
+                address: former.address,
+                size: former.size,
+                made: former.made,
+                made_at: self.sites.of(former.made),
+                freed: Some(former.freed),
+                freed_at: self.sites.of(former.freed),
+            });
+        }
+        let block = block.or_else(|| self.space.nearest(address))?;
+        let allocation = block.allocation.as_ref();
+        let made = allocation.map_or(0, |allocation| allocation.call);
+        Some(AllocationInfo {
+            address: block.address,
+            size: allocation.map_or(block.capacity, |allocation| allocation.size),
+            made,
+            made_at: self.sites.of(made),
+            freed: None,
+            freed_at: None,
+        })
     }
 }

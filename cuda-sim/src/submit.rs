@@ -82,6 +82,8 @@ pub(crate) fn complete(
     operation: Option<OperationId>,
 ) -> Result<(), CUresult> {
     let operations: Vec<OperationId> = operation.into_iter().collect();
+    let seen = state.order.of_stream(stream.id);
     schedule::run(call.instance, state, &operations)?;
+    state.host_learns(&seen);
     state.healthy(stream.context).map(|_| ())
 }

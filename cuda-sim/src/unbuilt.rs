@@ -38,6 +38,7 @@ fn called(number: usize) -> CUresult {
         return code::NOT_INITIALIZED;
     }
     let call = instance.count(symbol);
+    instance.sites.note(call);
     instance.unsupported.lock().push(symbol.to_owned());
     let message = format!("{symbol} is not implemented by the software driver");
     instance.add_report(Report::new(ReportKind::Unsupported, message, call));

@@ -74,7 +74,7 @@ impl Bench {
             Choice::Software(seed) => *seed,
             Choice::Real(_) => 0,
         };
-        let simulator = settings(Simulator::builder().seed(seed))
+        let simulator = settings(Simulator::builder().seed(seed).call_sites(true))
             .build()
             .expect("a simulator");
         let driver = Driver::simulated_by(&simulator).expect("the software driver initialises");
@@ -157,10 +157,11 @@ impl Bench {
         let Some(simulator) = &self.simulator else {
             return;
         };
-        assert_eq!(
-            simulator.reports(),
-            [],
-            "the software driver reports mistakes"
+        let reports: Vec<String> = simulator.reports().iter().map(Report::to_string).collect();
+        assert!(
+            reports.is_empty(),
+            "the software driver reports mistakes:\n{}",
+            reports.join("\n")
         );
         // What host functions drop is released by whichever thread comes by: this one, or another test's.
         let patience = Instant::now() + Duration::from_secs(2);
@@ -170,10 +171,11 @@ impl Bench {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+        let leaks: Vec<String> = simulator.leaks().iter().map(|it| it.to_string()).collect();
         assert!(
-            self.may_leak || simulator.leaks().is_empty(),
-            "resources are leaked: {:#?}",
-            simulator.leaks()
+            self.may_leak || leaks.is_empty(),
+            "resources are leaked:\n{}",
+            leaks.join("\n")
         );
         assert_eq!(simulator.unsupported_calls(), Vec::<String>::new());
     }

@@ -1,5 +1,7 @@
 //! Events: `CUDA_EVENT`.
 
+use std::sync::Arc;
+
 use cuda_sys::{CUevent, CUstream};
 
 use super::prelude::*;
@@ -77,8 +79,13 @@ fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c
         &[],
         call.number,
     )?;
+    let seen = Arc::new(state.order.of_stream(target.stream.id));
     let entry = state.events.get_mut(event)?;
-    entry.record = Some(Record { operation, stamp });
+    entry.record = Some(Record {
+        operation,
+        stamp,
+        seen,
+    });
     entry.capture = None;
     Ok(())
 }
@@ -112,6 +119,7 @@ fn query(call: &Call<'_>, event: CUevent) -> Answer {
     }
     state.healthy(context)?;
     if state.is_done(record.operation) {
+        state.host_learns(&record.seen);
         Ok(())
     } else {
         Err(code::NOT_READY)
@@ -137,6 +145,7 @@ fn synchronize(call: &Call<'_>, event: CUevent) -> Answer {
         }
         schedule::run(call.instance, &mut state, &[record.operation])?;
     }
+    state.host_learns(&record.seen);
     state.healthy(context).map(|_| ())
 }
 
@@ -159,6 +168,7 @@ fn elapsed_time(call: &Call<'_>, milliseconds: Out<f32>, start: CUevent, end: CU
     }
     for (time, record) in times.iter_mut().zip(&records) {
         *time = reached(&record.stamp).ok_or(code::NOT_READY)?;
+        state.host_learns(&record.seen);
     }
     let [start, end] = times;
     milliseconds.set((end as f64 - start as f64) as f32 / 1e6);

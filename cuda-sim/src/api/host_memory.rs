@@ -70,6 +70,7 @@ fn release(
     // The real call waits for the device, although nothing promises it.
     schedule::run_device(call.instance, &mut state, device)?;
     state.healthy(context)?;
+    state.note_release(address, call.number);
     state.release_block(address, call.number);
     Ok(())
 }

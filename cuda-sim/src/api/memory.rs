@@ -72,6 +72,7 @@ fn free(call: &Call<'_>, address: CUdeviceptr) -> Answer {
     // The real call waits for the device, although nothing promises it.
     schedule::run_device(call.instance, &mut state, device)?;
     state.healthy_device(device)?;
+    state.note_release(address, call.number);
     state.release_block(address, call.number);
     Ok(())
 }

@@ -96,6 +96,8 @@ fn query(call: &Call<'_>, stream: CUstream) -> Answer {
     schedule::nudge(call.instance, &mut state);
     state.healthy(stream.context)?;
     if state.last_operation(stream.id).is_none() {
+        let seen = state.order.of_stream(stream.id);
+        state.host_learns(&seen);
         Ok(())
     } else {
         Err(code::NOT_READY)
@@ -170,6 +172,7 @@ fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) 
         }
         return Err(code::STREAM_CAPTURE_ISOLATION);
     }
+    state.order.wait(target.stream.id, &record.seen);
     if state.is_done(record.operation) {
         if let (Some(reached), Some(queue)) = (
             crate::state::queue::reached(&record.stamp),

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use cuda_sim_machine::{Memory, MemoryFault};
 use parking_lot::Mutex;
 
+use crate::report::AccessKind;
+use crate::state::order::check::Touch;
 use crate::state::space::{Block, Data, Origin, Presence, Space};
 
 /// The blocks that a kernel of one context may reach.
@@ -25,6 +27,8 @@ pub(crate) struct DeviceView<'a> {
     peers: BTreeSet<usize>,
     /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
     host: Mutex<()>,
+    /// Whether what is touched is noted.
+    watch: bool,
     /// Addresses of the first reads of bytes that were never written.
     unwritten: Mutex<Vec<u64>>,
 }
@@ -33,7 +37,12 @@ pub(crate) struct DeviceView<'a> {
 const KEPT: usize = 16;
 
 impl<'a> DeviceView<'a> {
-    pub(crate) fn new(space: &'a Space, device: usize, peers: BTreeSet<usize>) -> Self {
+    pub(crate) fn new(
+        space: &'a Space,
+        device: usize,
+        peers: BTreeSet<usize>,
+        watch: bool,
+    ) -> Self {
         let blocks = space.blocks().collect();
         Self {
             space,
@@ -42,6 +51,7 @@ impl<'a> DeviceView<'a> {
             device,
             peers,
             host: Mutex::new(()),
+            watch,
             unwritten: Mutex::new(Vec::new()),
         }
     }
@@ -97,6 +107,30 @@ impl<'a> DeviceView<'a> {
                 why: Cow::Owned(explain(self.space, address, size)),
             }),
         }
+    }
+
+    /// Notes an access that is allowed.
+    #[inline]
+    fn note(&self, block: &Block, kind: AccessKind, offset: usize, len: usize) {
+        if self.watch {
+            block.touched.note(kind, block.capacity, offset, len);
+        }
+    }
+
+    /// What was touched, by the addresses of the blocks.
+    pub(crate) fn take_touched(&self) -> Vec<Touch> {
+        if !self.watch {
+            return Vec::new();
+        }
+        let of_block = |block: &&'a Block| {
+            let address = block.address;
+            block.touched.take().map(move |(kind, bytes)| Touch {
+                block: address,
+                kind,
+                bytes,
+            })
+        };
+        self.blocks.iter().flat_map(of_block).collect()
     }
 
     fn note_unwritten(&self, address: u64) {
@@ -175,6 +209,7 @@ pub(crate) fn explain(space: &Space, address: u64, size: usize) -> String {
 impl Memory for DeviceView<'_> {
     fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
         let (block, offset) = self.find(address, into.len())?;
+        self.note(block, AccessKind::Read, offset, into.len());
         let _host = block.is_host().then(|| self.host.lock());
         if let Some(first) = block.read(offset, into) {
             self.note_unwritten(block.address + first as u64);
@@ -191,6 +226,7 @@ impl Memory for DeviceView<'_> {
                 "constant memory, which a kernel cannot write",
             ));
         }
+        self.note(block, AccessKind::Write, offset, bytes.len());
         let _host = block.is_host().then(|| self.host.lock());
         block.write(offset, bytes);
         Ok(())
@@ -210,6 +246,7 @@ impl Memory for DeviceView<'_> {
                 "constant memory, which a kernel cannot write",
             ));
         }
+        self.note(block, AccessKind::Atomic, offset, size);
         match &block.data {
             Data::Device(storage) => {
                 let (old, written) = storage.atomic(offset, size, update);

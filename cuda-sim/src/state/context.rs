@@ -199,6 +199,7 @@ impl State {
             })
         };
         for address in owned(&self.space) {
+            self.note_release(address, call);
             self.release_block(address, call);
         }
         let modules = self

@@ -9,6 +9,7 @@ use crate::code;
 use crate::report::{Report, ReportKind};
 use crate::state::State;
 use crate::state::context::ContextRef;
+use crate::state::order::clock::Clock;
 use crate::state::queue::{OperationId, Stamp};
 
 /// `CU_EVENT_DISABLE_TIMING`
@@ -19,6 +20,8 @@ pub(crate) const DISABLE_TIMING: u32 = 2;
 pub(crate) struct Record {
     pub(crate) operation: OperationId,
     pub(crate) stamp: Stamp,
+    /// What comes before it.
+    pub(crate) seen: Arc<Clock>,
 }
 
 impl Record {

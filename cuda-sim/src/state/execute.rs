@@ -1,15 +1,17 @@
 //! Executes one operation: kernels, copies, fills, and memory that appears or goes in stream order.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use cuda_sim_machine::{FaultKind, Launch, Statistics, Window};
 use cuda_sys::CUresult;
 
 use crate::code;
-use crate::report::{Report, ReportKind};
+use crate::report::{AccessKind, Report, ReportKind};
 use crate::state::State;
 use crate::state::access::DeviceView;
 use crate::state::context::ContextRef;
+use crate::state::order::history::{Actor, What};
 use crate::state::queue::{KernelWork, OperationId, Work};
 use crate::state::space::{Block, Data, Origin, Presence};
 
@@ -23,6 +25,7 @@ impl State {
             return self.clock;
         };
         let (context, not_before, call) = (operation.context, operation.not_before, operation.call);
+        let moment = operation.moment.clone();
         let stream_end = self
             .queues
             .get(&operation.stream)
@@ -40,12 +43,30 @@ impl State {
         if self.healthy(context).is_err() {
             return start;
         }
+        let actor = |what| Arc::new(Actor { what, moment, call });
         start
             + match work {
-                Work::Kernel(kernel) => self.execute_kernel(context, &kernel, call),
-                Work::Copy(copy) => OVERHEAD + self.execute_copy(context, &copy, call),
-                Work::Fill(fill) => OVERHEAD + self.execute_fill(context, &fill, call),
+                Work::Kernel(kernel) => {
+                    let what = What::Kernel(Arc::clone(&kernel.module), kernel.kernel);
+                    self.execute_kernel(context, &kernel, &actor(what))
+                }
+                Work::Copy(copy) => {
+                    let mut touches = self.touches(AccessKind::Read, copy.reads());
+                    touches.extend(self.touches(AccessKind::Write, copy.writes()));
+                    self.note_accesses(&actor(What::Name("copy")), touches);
+                    OVERHEAD + self.execute_copy(context, &copy, call)
+                }
+                Work::Fill(fill) => {
+                    let touches = self.touches(AccessKind::Write, fill.writes());
+                    self.note_accesses(&actor(What::Name("fill")), touches);
+                    OVERHEAD + self.execute_fill(context, &fill, call)
+                }
                 Work::Allocate { address, size } => {
+                    // The pool has seen to it that the memory is free: what was before is another allocation's.
+                    self.space.histories.forget(address);
+                    let touches = self.touch_all(address);
+                    let actor = actor(What::Name("allocation"));
+                    self.note_accesses(&actor, touches);
                     if let Some(block) = self.space.at_mut(address) {
                         block.presence = Presence::Live(size);
                         forget(block);
@@ -53,6 +74,9 @@ impl State {
                     0
                 }
                 Work::Free { address } => {
+                    let touches = self.touch_all(address);
+                    let actor = actor(What::Name("release"));
+                    self.note_accesses(&actor, touches);
                     self.execute_free(address, call);
                     0
                 }
@@ -75,7 +99,13 @@ impl State {
         }
     }
 
-    fn execute_kernel(&mut self, context: ContextRef, work: &KernelWork, call: u64) -> u64 {
+    fn execute_kernel(
+        &mut self,
+        context: ContextRef,
+        work: &KernelWork,
+        actor: &Arc<Actor>,
+    ) -> u64 {
+        let call = actor.call;
         let Some(kernel) = work.module.program.kernels().get(work.kernel) else {
             return OVERHEAD;
         };
@@ -95,9 +125,16 @@ impl State {
             },
             limits: self.options.limits,
         };
-        let view = DeviceView::new(&self.space, self.device_of(context), self.peers(context));
+        let view = DeviceView::new(
+            &self.space,
+            self.device_of(context),
+            self.peers(context),
+            self.order.is_on(),
+        );
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
+        let touched = view.take_touched();
         let unwritten = view.into_unwritten();
+        self.note_accesses(actor, touched);
         for address in unwritten {
             let message = format!(
                 "kernel `{}` read at {address:#x} what nothing had written",

@@ -59,6 +59,8 @@ pub(crate) fn start(state: &mut State, instance: &Arc<Instance>, operation: Oper
         return;
     };
     let (context, call) = (entry.context, entry.call);
+    // Whatever it tells other threads, they know at least that it began.
+    let seen = entry.moment.seen();
     let status = state.healthy(context).err().unwrap_or(code::SUCCESS);
     let foreign = match &entry.work {
         Work::HostFunction { function, data } if status == code::SUCCESS => Foreign::HostFunction {
@@ -81,6 +83,7 @@ pub(crate) fn start(state: &mut State, instance: &Arc<Instance>, operation: Oper
             return;
         }
     };
+    state.host_learns(&seen);
     let job = Job {
         instance: Arc::downgrade(instance),
         id: instance.id,
@@ -120,13 +123,17 @@ fn work(jobs: &Receiver<Job>) {
         let Some(instance) = job.instance.upgrade() else {
             return;
         };
-        let mut state = instance.state.lock();
+        let mut guard = instance.state.lock();
+        let state = &mut *guard;
+        if let Some(operation) = state.operations.get(&job.operation) {
+            state.order.hand_off(operation.moment.mark);
+        }
         let start = state
             .operations
             .get(&job.operation)
             .map_or(0, |operation| operation.not_before);
         state.finish(job.operation, start + 5_000);
-        drop(state);
+        drop(guard);
         instance.progress.notify_all();
     }
 }

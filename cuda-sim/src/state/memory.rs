@@ -6,6 +6,7 @@ use crate::code;
 use crate::state::State;
 use crate::state::context::ContextRef;
 use crate::state::host::HostMemory;
+use crate::state::order::touched::Touched;
 use crate::state::pool::FreeBlock;
 use crate::state::queue::{OperationId, StreamId, Work};
 use crate::state::space::{ALIGNMENT, Allocation, Block, Data, Origin, Presence};
@@ -88,6 +89,7 @@ impl State {
             read_only: false,
             allocation: None,
             presence: Presence::Pending,
+            touched: Touched::default(),
         })
     }
 
@@ -286,6 +288,7 @@ impl State {
             read_only: false,
             allocation,
             presence: Presence::Live(size),
+            touched: Touched::default(),
         });
         address
     }

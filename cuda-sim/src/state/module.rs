@@ -147,6 +147,7 @@ impl State {
             drop(self.functions.remove(function, reuse));
         }
         for address in &module.loaded.globals {
+            self.note_release(*address, call);
             self.release_block(*address, call);
         }
     }

@@ -9,6 +9,7 @@ use cuda_sys::{CUhostFn, CUstreamCallback};
 use crate::state::State;
 use crate::state::context::ContextRef;
 use crate::state::module::Loaded;
+use crate::state::order::Moment;
 use crate::state::transfer::{Copy, Fill};
 
 /// The number of a stream: never reused, unlike its handle.
@@ -98,6 +99,8 @@ pub(crate) struct Operation {
     pub(crate) not_before: u64,
     /// Number of the call that enqueued it.
     pub(crate) call: u64,
+    /// What it comes after, whatever the order of execution.
+    pub(crate) moment: Moment,
 }
 
 impl State {
@@ -111,6 +114,7 @@ impl State {
         self.stream_ids += 1;
         let id = StreamId(self.stream_ids);
         let operations = VecDeque::new();
+        self.order.open(id, context, legacy, blocking);
         self.queues.insert(
             id,
             Queue {
@@ -140,6 +144,10 @@ impl State {
             return id;
         };
         let (context, legacy, blocking) = (queue.context, queue.legacy, queue.blocking);
+        for earlier in after.iter().filter_map(|edge| self.operations.get(edge)) {
+            self.order.wait(stream, &earlier.moment.seen());
+        }
+        let moment = self.order.enqueue(stream, id);
         let pending = |edge: &OperationId| self.operations.contains_key(edge);
         let mut edges: Vec<OperationId> = after.iter().copied().filter(pending).collect();
         let mut not_before = self.clock.max(queue.end);
@@ -169,6 +177,7 @@ impl State {
             work,
             not_before,
             call,
+            moment,
         };
         self.operations.insert(id, operation);
         id

@@ -164,7 +164,10 @@ pub(crate) fn run_stream(
     stream: StreamId,
 ) -> Result<(), CUresult> {
     let last: Vec<OperationId> = state.last_operation(stream).into_iter().collect();
-    run(instance, state, &last)
+    let seen = state.order.of_stream(stream);
+    run(instance, state, &last)?;
+    state.host_learns(&seen);
+    Ok(())
 }
 
 /// Executes all operations of a context.
@@ -177,7 +180,10 @@ pub(crate) fn run_context(
     context: ContextRef,
 ) -> Result<(), CUresult> {
     let all = state.operations_of(context);
-    run(instance, state, &all)
+    let seen = state.order.of_contexts(|other| other == context);
+    run(instance, state, &all)?;
+    state.host_learns(&seen);
+    Ok(())
 }
 
 /// Executes all operations of the contexts of a device.
@@ -196,7 +202,10 @@ pub(crate) fn run_device(
         .filter(|(_, operation)| on_device(operation.context))
         .map(|(id, _)| *id)
         .collect();
-    run(instance, state, &all)
+    let seen = state.order.of_contexts(on_device);
+    run(instance, state, &all)?;
+    state.host_learns(&seen);
+    Ok(())
 }
 
 /// Executes a few operations, as time passing between two questions would.

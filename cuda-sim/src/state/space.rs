@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::state::context::ContextRef;
 use crate::state::host::{HostMemory, HostRange};
+use crate::state::order::history::Histories;
+use crate::state::order::touched::Touched;
 use crate::state::storage::Storage;
 
 /// Device memory starts on multiples of this, with at least as much unused space after each block.
@@ -84,6 +86,8 @@ pub(crate) struct Block {
     pub(crate) read_only: bool,
     pub(crate) allocation: Option<Allocation>,
     pub(crate) presence: Presence,
+    /// What a kernel in execution touches.
+    pub(crate) touched: Touched,
 }
 
 impl Block {
@@ -136,6 +140,8 @@ pub(crate) struct Former {
 pub(crate) struct Space {
     blocks: BTreeMap<u64, Block>,
     former: VecDeque<Former>,
+    /// Who touched which of them.
+    pub(crate) histories: Histories,
     next: Vec<u64>,
     ends: Vec<u64>,
     next_id: u64,
@@ -155,6 +161,7 @@ impl Space {
         Self {
             blocks: BTreeMap::new(),
             former: VecDeque::new(),
+            histories: Histories::default(),
             next,
             ends,
             next_id: 1,
@@ -200,6 +207,7 @@ impl Space {
     /// Takes the block that starts at `address` away, and remembers it.
     pub(crate) fn remove(&mut self, address: u64, call: u64) -> Option<Block> {
         let block = self.blocks.remove(&address)?;
+        self.histories.forget(address);
         self.remember(&block, call);
         Some(block)
     }

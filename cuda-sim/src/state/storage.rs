@@ -23,7 +23,7 @@ pub(crate) struct Storage {
 }
 
 /// `count` zero words, which the operating system provides when they are touched; nothing where there is no room.
-fn zeroed(count: usize) -> Option<Box<[AtomicU64]>> {
+pub(crate) fn zeroed(count: usize) -> Option<Box<[AtomicU64]>> {
     let mut words: Vec<u64> = Vec::new();
     words.try_reserve_exact(count).ok()?;
     drop(words);
