@@ -1,11 +1,14 @@
 //! From parsed PTX to code: each instruction is looked up in an exact list, and what is in none of them is reported.
 
+mod access;
 mod address;
 mod atomic;
 mod call;
+mod compare;
 mod control;
 mod data;
 mod function;
+mod hints;
 mod initial;
 mod memory;
 mod pressure;

@@ -11,5 +11,6 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod numbers;
+pub(crate) mod spaces;
 pub(crate) mod stack;
 pub(crate) mod warp;

@@ -3,13 +3,65 @@
 use cuda_ptx::Operand;
 
 use super::function::{Decoder, Why};
-use super::memory::is_hint;
-use crate::code::Op;
+use crate::code::{NONE, Op};
 use crate::exec::Space;
 use crate::ops::atomic;
+use crate::ops::atomic::vector;
+
+/// `{.sem}{.scope}{.space}.operation{.noftz}{.L2::cache_hint}{.vec}.type`
+struct Form<'a> {
+    space: Space,
+    operation: &'a str,
+    noftz: bool,
+    /// Another operand gives a cache policy.
+    policy: bool,
+    count: usize,
+    ty: &'a str,
+}
+
+fn form<'a>(returns: bool, modifiers: &[&'a str]) -> Option<Form<'a>> {
+    let rest = match modifiers {
+        ["relaxed" | "release", rest @ ..] => rest,
+        ["acquire" | "acq_rel", rest @ ..] if returns => rest,
+        rest => rest,
+    };
+    let rest = match rest {
+        ["cta" | "cluster" | "gpu" | "sys", rest @ ..] => rest,
+        rest => rest,
+    };
+    let (space, rest) = match rest {
+        ["global", rest @ ..] => (Space::Global, rest),
+        ["shared" | "shared::cta" | "shared::cluster", rest @ ..] => (Space::Shared, rest),
+        rest => (Space::Generic, rest),
+    };
+    let (operation, rest) = rest.split_first()?;
+    let (noftz, rest) = match rest {
+        ["noftz", rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    let (policy, rest) = match rest {
+        ["L2::cache_hint", rest @ ..] if space != Space::Shared => (true, rest),
+        rest => (false, rest),
+    };
+    let (count, ty) = match rest {
+        [ty] => (1, ty),
+        ["v2", ty] => (2, ty),
+        ["v4", ty] => (4, ty),
+        ["v8", ty] => (8, ty),
+        _ => return None,
+    };
+    (count == 1 || space != Space::Shared).then_some(Form {
+        space,
+        operation,
+        noftz,
+        policy,
+        count,
+        ty,
+    })
+}
 
 impl<'a> Decoder<'_, 'a> {
-    /// Decodes the instruction if it is one of these: `atom{.order}{.scope}{.space}.operation{.level}.type`.
+    /// Decodes the instruction if it is one of these.
     pub(super) fn atomic(
         &mut self,
         mnemonic: &[&'a str],
@@ -20,22 +72,7 @@ impl<'a> Decoder<'_, 'a> {
             ["red", modifiers @ ..] => (false, modifiers),
             _ => return Ok(false),
         };
-        let [modifiers @ .., ty] = modifiers else {
-            return Ok(false);
-        };
-        let (mut space, mut operation) = (None, None);
-        for &modifier in modifiers {
-            match modifier {
-                "global" if space.is_none() => space = Some(Space::Global),
-                "shared" | "shared::cta" if space.is_none() => space = Some(Space::Shared),
-                "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "cluster" | "gpu"
-                | "sys" => {}
-                hint if hint.starts_with("L2::") && is_hint(hint) => {}
-                other if operation.is_none() => operation = Some(other),
-                _ => return Ok(false),
-            }
-        }
-        let Some(form) = operation.and_then(|operation| atomic::lookup(operation, ty)) else {
+        let Some(form) = form(returns, modifiers) else {
             return Ok(false);
         };
         let (destination, rest) = match (returns, operands) {
@@ -43,29 +80,83 @@ impl<'a> Decoder<'_, 'a> {
             (true, []) => return Ok(false),
             (false, rest) => (None, rest),
         };
-        let (address, first, second) = match (form.operands, rest) {
+        let rest = match (form.policy, rest) {
+            (true, [rest @ .., policy]) => {
+                self.source(policy, crate::ops::map::Ty::B64)?;
+                rest
+            }
+            (true, []) => return Ok(false),
+            (false, rest) => rest,
+        };
+        if form.count > 1 {
+            return self.vector_atomic(&form, destination, rest);
+        }
+        // Without a result, an exchange would be a store, and a comparison of no use.
+        let Some(operation) = atomic::lookup(form.operation, form.noftz, form.ty)
+            .filter(|_| returns || !matches!(form.operation, "exch" | "cas"))
+        else {
+            return Ok(false);
+        };
+        let (address, first, second) = match (operation.operands, rest) {
             (1, [address, first]) => (address, first, None),
             (2, [address, first, second]) => (address, first, Some(second)),
             _ => return Ok(false),
         };
-        let space = space.unwrap_or(Space::Generic);
-        let address = self.address(address, space)?;
-        let mut instr = self.instr(Op::Access(form.run));
+        let address = self.address(address, form.space)?;
+        let mut instr = self.instr(Op::Access(operation.run));
         instr.src = [
             address.row,
             u32::from(address.narrow),
-            space.code(),
-            self.source(first, form.ty)?,
+            form.space.code(),
+            self.source(first, operation.ty)?,
         ];
         instr.imm = address.offset;
         if let Some(second) = second {
-            instr.target = self.source(second, form.ty)?;
+            instr.target = self.source(second, operation.ty)?;
         }
         if let Some(destination) =
             destination.filter(|destination| !matches!(destination, Operand::Sink))
         {
-            instr.dst[0] = self.destination(destination, form.ty)?;
+            instr.dst[0] = self.destination(destination, operation.ty)?;
         }
+        self.push(instr);
+        Ok(true)
+    }
+
+    fn vector_atomic(
+        &mut self,
+        form: &Form<'a>,
+        destination: Option<&Operand<'a>>,
+        rest: &[Operand<'a>],
+    ) -> Result<bool, Why> {
+        let (Some(operation), [address, Operand::Vector(sources)]) = (
+            vector::lookup(form.operation, form.noftz, form.count, form.ty),
+            rest,
+        ) else {
+            return Ok(false);
+        };
+        let destinations = match destination {
+            None | Some(Operand::Sink) => None,
+            Some(Operand::Vector(parts)) => Some(parts),
+            Some(_) => return Err(String::from("the destination is not a vector")),
+        };
+        if sources.len() != form.count || destinations.is_some_and(|all| all.len() != form.count) {
+            return Err(format!("vectors of {} elements are needed", form.count));
+        }
+        let mut rows = Vec::with_capacity(2 * form.count);
+        for source in sources {
+            rows.push(self.source(source, operation.ty)?);
+        }
+        for destination in destinations.into_iter().flatten() {
+            rows.push(self.destination(destination, operation.ty)?);
+        }
+        let address = self.address(address, form.space)?;
+        let mut instr = self.instr(Op::Access(operation.run));
+        instr.src = [address.row, u32::from(address.narrow), form.space.code(), 0];
+        instr.imm = address.offset;
+        instr.dst[0] = if destinations.is_some() { 0 } else { NONE };
+        instr.target = self.code.vectors.len() as u32;
+        self.code.vectors.push(rows);
         self.push(instr);
         Ok(true)
     }

@@ -31,20 +31,7 @@ impl<'a> Decoder<'_, 'a> {
             (["exit"], []) => self.push(self.instr(Op::Exit)),
             (["trap"], []) => self.push(self.instr(Op::Trap)),
             (["call"] | ["call", "uni"], _) => self.call(operands)?,
-            // Everything is ordered already: lanes run one after the other, and what they store is seen at once.
-            (["membar", "cta" | "gl" | "sys"], []) => {}
-            (["fence", "cta" | "cluster" | "gpu" | "sys"], []) => {}
-            (
-                [
-                    "fence",
-                    "sc" | "acq_rel" | "acquire" | "release",
-                    "cta" | "cluster" | "gpu" | "sys",
-                ],
-                [],
-            ) => {}
-            (["nanosleep", "u32"], [_]) => {}
-            (["prefetchu", "L1"] | ["prefetch", "L1" | "L2"], [_]) => {}
-            (["prefetch", "global" | "local", "L1" | "L2"], [_]) => {}
+            _ if self.hint(mnemonic, operands)? => {}
             _ => return self.barrier(mnemonic, operands),
         }
         Ok(true)

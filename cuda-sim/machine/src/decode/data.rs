@@ -4,7 +4,7 @@ use cuda_ptx::Operand;
 
 use super::function::{Decoder, Why};
 use super::symbols::{Symbol, new_row};
-use crate::code::{Instr, NONE, Op};
+use crate::code::Op;
 use crate::ops::compare::{Combine, comparison};
 use crate::ops::map::{Entry, Ty};
 use crate::ops::{carry, compare, convert, float, integer, moves};
@@ -21,10 +21,17 @@ impl<'a> Decoder<'_, 'a> {
             ["set", ..] => self.set(mnemonic, operands),
             ["mov", ty] => self.mov(ty, operands),
             ["cvta", ..] => self.cvta(mnemonic, operands),
-            ["cvt", ..] => self.cvt(mnemonic, operands),
+            ["cvt", ..] => match convert::of_several(mnemonic) {
+                Some(entry) => self.entry(&entry, operands).map(|()| true),
+                None => self.cvt(mnemonic, operands),
+            },
             ["lop3", "b32"] => self.lop3(operands),
+            ["lop3", "and", "b32"] => self.lop3_and_test(Combine::And, operands),
+            ["lop3", "or", "b32"] => self.lop3_and_test(Combine::Or, operands),
             ["testp", question, ty] => self.testp(question, ty, operands),
-            _ => match integer::lookup(mnemonic)
+            _ => match float::of_three(mnemonic)
+                .filter(|_| operands.len() == 4)
+                .or_else(|| integer::lookup(mnemonic))
                 .or_else(|| float::lookup(mnemonic))
                 .or_else(|| compare::lookup(mnemonic))
             {
@@ -32,20 +39,6 @@ impl<'a> Decoder<'_, 'a> {
                 None => self.with_carry(mnemonic, operands),
             },
         }
-    }
-
-    /// `testp.question.type`
-    fn testp(&mut self, question: &str, ty: &str, operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let (Some(test), [destination, source]) = (compare::property(question, ty), operands)
-        else {
-            return Ok(false);
-        };
-        let mut instr = self.instr(Op::SetPredicate(test.test, Combine::Nothing));
-        instr.src[0] = self.source(source, test.ty)?;
-        instr.src[1] = instr.src[0];
-        instr.dst[0] = self.destination(destination, Ty::Pred)?;
-        self.push(instr);
-        Ok(true)
     }
 
     /// The members of carry chains.
@@ -95,102 +88,9 @@ impl<'a> Decoder<'_, 'a> {
             *row = self.source(operand, ty)?;
         }
         instr.dst[0] = self.destination(destination, entry.dst)?;
+        instr.imm = entry.imm;
         self.push(instr);
         Ok(())
-    }
-
-    /// `.CmpOp{.BoolOp}{.ftz}.type` after the opcode and, for `set`, before the source type.
-    fn comparison(&mut self, parts: &[&'a str]) -> Option<(compare::Comparison, Combine)> {
-        let (operator, rest) = parts.split_first()?;
-        let (combine, rest) = match rest {
-            ["and", rest @ ..] => (Combine::And, rest),
-            ["or", rest @ ..] => (Combine::Or, rest),
-            ["xor", rest @ ..] => (Combine::Xor, rest),
-            rest => (Combine::Nothing, rest),
-        };
-        let (flushes, ty) = match rest {
-            ["ftz", ty] => (true, ty),
-            [ty] => (false, ty),
-            _ => return None,
-        };
-        Some((comparison(operator, flushes, ty)?, combine))
-    }
-
-    fn compared(
-        &mut self,
-        instr: &mut Instr,
-        ty: Ty,
-        combine: Combine,
-        sources: &[Operand<'a>],
-    ) -> Result<(), Why> {
-        let needed = if combine == Combine::Nothing { 2 } else { 3 };
-        if sources.len() != needed {
-            return Err(format!(
-                "{} source operands where {needed} are needed",
-                sources.len()
-            ));
-        }
-        instr.src[0] = self.source(&sources[0], ty)?;
-        instr.src[1] = self.source(&sources[1], ty)?;
-        instr.src[2] = match sources.get(2) {
-            Some(predicate) => self.source(predicate, Ty::Pred)?,
-            None => self.symbols.always(&mut self.code),
-        };
-        Ok(())
-    }
-
-    fn setp(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let (Some((comparison, combine)), Some((destination, sources))) =
-            (self.comparison(&mnemonic[1..]), operands.split_first())
-        else {
-            return Ok(false);
-        };
-        let mut instr = self.instr(Op::SetPredicate(comparison.test, combine));
-        self.compared(&mut instr, comparison.ty, combine, sources)?;
-        let (first, second) = match destination {
-            Operand::Name(name) => (*name, "_"),
-            Operand::Pair(..) if mnemonic.ends_with(&["f16"]) => {
-                return Err(String::from("comparisons of halves have one destination"));
-            }
-            Operand::Pair(first, second) => (*first, *second),
-            _ => return Err(String::from("the destination is not a predicate")),
-        };
-        instr.dst[0] = if first == "_" {
-            NONE
-        } else {
-            self.register(first, 1)?
-        };
-        instr.dst[1] = if second == "_" {
-            NONE
-        } else {
-            self.register(second, 1)?
-        };
-        self.push(instr);
-        Ok(true)
-    }
-
-    /// `set.CmpOp{.BoolOp}{.ftz}.dtype.stype`
-    fn set(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let [_, parts @ .., dtype, stype] = mnemonic else {
-            return Ok(false);
-        };
-        let set = match *dtype {
-            "u32" | "s32" => u32::MAX,
-            "f32" => 1f32.to_bits(),
-            _ => return Ok(false),
-        };
-        let parts: Vec<&str> = parts.iter().copied().chain([*stype]).collect();
-        let (Some((comparison, combine)), Some((destination, sources))) =
-            (self.comparison(&parts), operands.split_first())
-        else {
-            return Ok(false);
-        };
-        let mut instr = self.instr(Op::SetWord(comparison.test, combine));
-        self.compared(&mut instr, comparison.ty, combine, sources)?;
-        instr.dst[0] = self.destination(destination, Ty::B32)?;
-        instr.target = set;
-        self.push(instr);
-        Ok(true)
     }
 
     fn mov(&mut self, ty: &str, operands: &[Operand<'a>]) -> Result<bool, Why> {
@@ -316,6 +216,49 @@ impl<'a> Decoder<'_, 'a> {
         Ok(true)
     }
 
+    /// `lop3.BoolOp.b32 d|p, a, b, c, table, q`: the predicate says whether the result has a bit set, combined with `q`.
+    fn lop3_and_test(&mut self, combine: Combine, operands: &[Operand<'a>]) -> Result<bool, Why> {
+        let [
+            Operand::Pair(word, predicate),
+            a,
+            b,
+            c,
+            Operand::Integer(table),
+            with,
+        ] = operands
+        else {
+            return Ok(false);
+        };
+        let Some(test) = comparison("ne", false, "b32") else {
+            return Ok(false);
+        };
+        let mut logic = self.instr(Op::Alu(moves::lop3));
+        logic.src = [
+            self.source(a, Ty::B32)?,
+            self.source(b, Ty::B32)?,
+            self.source(c, Ty::B32)?,
+            0,
+        ];
+        logic.imm = *table & 0xff;
+        logic.dst[0] = new_row(32, &mut self.code);
+        let zero = self.source(&Operand::Integer(0), Ty::B32)?;
+        let mut set = self.instr(Op::SetPredicate(test.test, combine));
+        set.src = [logic.dst[0], zero, self.source(with, Ty::Pred)?, 0];
+        if *predicate != "_" {
+            set.dst[0] = self.register(predicate, 1)?;
+        }
+        self.push(logic);
+        if *word != "_" {
+            let mut copy = self.instr(Op::Alu(moves::word));
+            copy.src[0] = logic.dst[0];
+            copy.dst[0] = self.register(word, 32)?;
+            self.push(copy);
+        }
+        // Last, for the predicate may be the one that guards the instruction.
+        self.push(set);
+        Ok(true)
+    }
+
     /// `cvta{.to}.space.u64`
     fn cvta(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
         let (to, space) = match mnemonic {
@@ -326,9 +269,9 @@ impl<'a> Decoder<'_, 'a> {
         let window = match space {
             // Generic addresses of global memory are the addresses themselves.
             "global" | "const" => 0,
-            "shared" | "shared::cta" => crate::SHARED_WINDOW,
+            "shared" | "shared::cta" | "shared::cluster" => crate::SHARED_WINDOW,
             "local" => crate::LOCAL_WINDOW,
-            "param" => crate::PARAM_WINDOW,
+            "param" | "param::entry" => crate::PARAM_WINDOW,
             _ => return Ok(false),
         };
         let [destination, source] = operands else {

@@ -2,85 +2,14 @@
 
 use cuda_ptx::Operand;
 
+use super::access::{Form, form};
 use super::function::{Decoder, Why};
 use super::symbols::{Symbol, new_row};
 use crate::code::{Init, Op};
 use crate::exec::Space;
+use crate::ops::map::Ty;
 use crate::ops::memory::{self, Element};
 use crate::ops::moves;
-
-/// Modifiers that say how strongly an access is ordered or cached. The machine executes the lanes of a launch one after the other, which
-/// is at least as strong as any of them.
-pub(super) fn is_hint(modifier: &str) -> bool {
-    matches!(
-        modifier,
-        "volatile"
-            | "relaxed"
-            | "acquire"
-            | "release"
-            | "weak"
-            | "cta"
-            | "cluster"
-            | "gpu"
-            | "sys"
-            | "ca"
-            | "cg"
-            | "cs"
-            | "lu"
-            | "cv"
-            | "wb"
-            | "wt"
-            | "nc"
-            | "mmio"
-    ) || modifier.strip_prefix("L1::").is_some_and(|rest| {
-        matches!(
-            rest,
-            "evict_normal" | "evict_unchanged" | "evict_first" | "evict_last" | "no_allocate"
-        )
-    }) || modifier.strip_prefix("L2::").is_some_and(|rest| {
-        matches!(
-            rest,
-            "64B" | "128B" | "256B" | "evict_normal" | "evict_first" | "evict_last"
-        )
-    })
-}
-
-/// An access as its modifiers describe it.
-struct Form {
-    space: Space,
-    element: Element,
-    count: usize,
-}
-
-fn form(modifiers: &[&str]) -> Option<Form> {
-    let (element, rest) = modifiers.split_last()?;
-    let element = Element::from_name(element)?;
-    let (mut space, mut count) = (None, None);
-    for &modifier in rest {
-        let found = match modifier {
-            "global" => Some(Space::Global),
-            "const" => Some(Space::Global),
-            "shared" | "shared::cta" => Some(Space::Shared),
-            "local" => Some(Space::Local),
-            "param" | "param::entry" | "param::func" => Some(Space::Param),
-            _ => None,
-        };
-        match (found, modifier) {
-            (Some(found), _) if space.is_none() => space = Some(found),
-            (None, "v2") if count.is_none() => count = Some(2),
-            (None, "v4") if count.is_none() => count = Some(4),
-            (None, "v8") if count.is_none() && element.bytes == 4 => count = Some(8),
-            (None, hint) if is_hint(hint) => {}
-            _ => return None,
-        }
-    }
-    let count = count.unwrap_or(1);
-    (count * element.bytes <= 32).then_some(Form {
-        space: space.unwrap_or(Space::Generic),
-        element,
-        count,
-    })
-}
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
@@ -89,23 +18,23 @@ impl<'a> Decoder<'_, 'a> {
         mnemonic: &[&'a str],
         operands: &[Operand<'a>],
     ) -> Result<bool, Why> {
-        match (mnemonic, operands) {
-            (["ld", rest @ ..], [destination, address]) => match form(rest) {
-                Some(form) => self.load(&form, destination, address).map(|()| true),
-                None => Ok(false),
-            },
-            (["ldu", rest @ ..], [destination, address]) => match form(rest) {
-                Some(form) if matches!(form.space, Space::Global | Space::Generic) => {
-                    self.load(&form, destination, address).map(|()| true)
-                }
-                _ => Ok(false),
-            },
-            (["st", rest @ ..], [address, source]) => match form(rest) {
-                Some(form) => self.store(&form, address, source).map(|()| true),
-                None => Ok(false),
-            },
-            _ => self.atomic(mnemonic, operands),
+        let Some(form) = form(mnemonic) else {
+            return self.atomic(mnemonic, operands);
+        };
+        let operands = match (form.policy, operands) {
+            (true, [operands @ .., policy]) => {
+                self.source(policy, Ty::B64)?;
+                operands
+            }
+            (true, []) => return Ok(false),
+            (false, operands) => operands,
+        };
+        match (form.stores, operands) {
+            (false, [destination, address]) => self.load(&form, destination, address)?,
+            (true, [address, source]) => self.store(&form, address, source)?,
+            _ => return Ok(false),
         }
+        Ok(true)
     }
 
     /// The row and width of the register that receives or gives an element; it may be wider than the element.

@@ -5,7 +5,7 @@ use cuda_ptx::Operand;
 use super::function::{Decoder, Why};
 use crate::code::{Access, Instr, NONE, Op};
 use crate::ops::map::Ty;
-use crate::ops::warp;
+use crate::ops::{spaces, warp};
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
@@ -72,16 +72,22 @@ impl<'a> Decoder<'_, 'a> {
                 instr.dst[0] = self.destination(destination, Ty::B32)?;
                 self.push(instr);
             }
+            (["elect", "sync"], [destination, members]) => {
+                let mut instr = self.instr(Op::Collective(warp::elect));
+                instr.src[3] = self.source(members, Ty::B32)?;
+                self.pair(&mut instr, destination)?;
+                self.push(instr);
+            }
             (["bar", "warp", "sync"], [members]) => {
                 let mut instr = self.instr(Op::Collective(warp::nothing));
                 instr.src[3] = self.source(members, Ty::B32)?;
                 self.push(instr);
             }
             (["isspacep", space], [destination, address]) => {
-                let Some(code) = warp::space_code(space) else {
+                let Some(code) = spaces::space_code(space) else {
                     return Ok(false);
                 };
-                let mut instr = self.instr(Op::Access(warp::is_in_space));
+                let mut instr = self.instr(Op::Access(spaces::is_in_space));
                 instr.src[0] = self.source(address, Ty::B64)?;
                 instr.imm = code;
                 instr.dst[0] = self.destination(destination, Ty::Pred)?;

@@ -1,6 +1,8 @@
 //! Atomic read-modify-write, lane after lane.
 
-use super::float::flush;
+pub(crate) mod vector;
+
+use super::float::{Brain, Half, add_halves, flush};
 use super::map::Ty;
 use super::memory::addresses;
 use crate::WARP_SIZE;
@@ -74,11 +76,14 @@ fn add_f32(a: u32, b: u32, global: bool) -> u32 {
     })
 }
 
-/// The form with that operation and type.
-pub(crate) fn lookup(operation: &str, ty: &str) -> Option<Form> {
+/// The form with that operation, `.noftz` or not, and that type.
+pub(crate) fn lookup(operation: &str, noftz: bool, ty: &str) -> Option<Form> {
+    if noftz {
+        return without_flushing(operation, ty);
+    }
     Some(match (operation, ty) {
         ("add", "u32" | "s32") => form!(B32 u32, 1, |old, b, _c, _g| old.wrapping_add(b)),
-        ("add", "u64" | "s64") => form!(B64 u64, 1, |old, b, _c, _g| old.wrapping_add(b)),
+        ("add", "u64") => form!(B64 u64, 1, |old, b, _c, _g| old.wrapping_add(b)),
         ("add", "f32") => form!(F32 u32, 1, |old, b, _c, global| add_f32(old, b, global)),
         ("add", "f64") => {
             form!(F64 u64, 1, |old, b, _c, _g| (f64::from_bits(old) + f64::from_bits(b)).to_bits())
@@ -106,6 +111,21 @@ pub(crate) fn lookup(operation: &str, ty: &str) -> Option<Form> {
         ("cas", "b16") => form!(B16 u32, 2, |old, b, c, _g| if old == b { c } else { old }),
         ("cas", "b32") => form!(B32 u32, 2, |old, b, c, _g| if old == b { c } else { old }),
         ("cas", "b64") => form!(B64 u64, 2, |old, b, c, _g| if old == b { c } else { old }),
+        _ => return None,
+    })
+}
+
+/// Additions of 16-bit numbers, which keep denormals in every space.
+fn without_flushing(operation: &str, ty: &str) -> Option<Form> {
+    Some(match (operation, ty) {
+        ("add", "f16") => {
+            form!(B16 u32, 1, |old, b, _c, _g| add_halves::<Half>(old, b) & 0xffff)
+        }
+        ("add", "bf16") => {
+            form!(B16 u32, 1, |old, b, _c, _g| add_halves::<Brain>(old, b) & 0xffff)
+        }
+        ("add", "f16x2") => form!(B32 u32, 1, |old, b, _c, _g| add_halves::<Half>(old, b)),
+        ("add", "bf16x2") => form!(B32 u32, 1, |old, b, _c, _g| add_halves::<Brain>(old, b)),
         _ => return None,
     })
 }

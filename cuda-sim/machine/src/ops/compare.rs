@@ -1,10 +1,15 @@
 //! Comparison and selection.
 
+pub(crate) mod pairs;
+mod select;
+
+pub(crate) use select::{lookup, negate};
+
 use super::float::flush;
-use super::map::{Entry, Ty, lanes_where};
-use super::numbers::half_to_f64;
+use super::map::{Ty, lanes_where};
+use super::numbers::{brain_to_f64, half_to_f64};
 use crate::code::Instr;
-use crate::registers::{Lane, Registers, write};
+use crate::registers::Registers;
 
 /// Which lanes a comparison of `src[0]` with `src[1]` holds for.
 pub(crate) type Test = fn(&Instr, &Registers) -> u32;
@@ -87,6 +92,10 @@ fn flushed_half(bits: u32) -> f64 {
     })
 }
 
+fn brain(bits: u32) -> f64 {
+    brain_to_f64(bits as u16)
+}
+
 /// `testp`: the question about one number.
 pub(crate) fn property(question: &str, ty: &str) -> Option<Comparison> {
     macro_rules! questions {
@@ -150,6 +159,7 @@ pub(crate) fn comparison(operator: &str, flushes: bool, ty: &str) -> Option<Comp
         ("f32", true) => floats!(F32 u32, flushed, operator),
         ("f16", false) => floats!(B16 u32, half, operator),
         ("f16", true) => floats!(B16 u32, flushed_half, operator),
+        ("bf16", false) => floats!(B16 u32, brain, operator),
         ("f64", false) => floats!(F64 u64, f64::from_bits, operator),
         _ => return None,
     })
@@ -176,155 +186,15 @@ impl Combine {
     }
 }
 
-#[inline(always)]
-fn select<T: Lane>(i: &Instr, r: &mut Registers, mask: u32) {
-    let (a, b, chosen) = (
-        T::row(r, i.src[0]),
-        T::row(r, i.src[1]),
-        r.predicate(i.src[2]),
-    );
-    let mut out = *b;
-    for lane in 0..crate::WARP_SIZE {
-        out[lane] = if chosen >> lane & 1 == 1 {
-            a[lane]
-        } else {
-            b[lane]
-        };
-    }
-    write(r, i.dst[0], &out, mask);
-}
-
-#[inline(always)]
-fn select_by<T: Lane>(i: &Instr, r: &mut Registers, mask: u32, first: impl Fn(u32) -> bool) {
-    let (a, b, c) = (
-        T::row(r, i.src[0]),
-        T::row(r, i.src[1]),
-        u32::row(r, i.src[2]),
-    );
-    let mut out = *b;
-    for lane in 0..crate::WARP_SIZE {
-        out[lane] = if first(c[lane]) { a[lane] } else { b[lane] };
-    }
-    write(r, i.dst[0], &out, mask);
-}
-
-/// `selp`, `slct` and the logic of predicates.
-pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
-    use Ty::{B16, B32, B64, F32, F64, Pred};
-    Some(match mnemonic {
-        ["selp", "b16" | "u16" | "s16"] => Entry {
-            dst: B16,
-            src: &[B16, B16, Pred],
-            run: select::<u32>,
-        },
-        ["selp", "b32" | "u32" | "s32"] => Entry {
-            dst: B32,
-            src: &[B32, B32, Pred],
-            run: select::<u32>,
-        },
-        ["selp", "b64" | "u64" | "s64"] => Entry {
-            dst: B64,
-            src: &[B64, B64, Pred],
-            run: select::<u64>,
-        },
-        ["selp", "f32"] => Entry {
-            dst: F32,
-            src: &[F32, F32, Pred],
-            run: select::<u32>,
-        },
-        ["selp", "f64"] => Entry {
-            dst: F64,
-            src: &[F64, F64, Pred],
-            run: select::<u64>,
-        },
-        ["slct", "b16" | "u16" | "s16", "s32"] => Entry {
-            dst: B16,
-            src: &[B16, B16, B32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
-        },
-        ["slct", "b32" | "u32" | "s32", "s32"] => Entry {
-            dst: B32,
-            src: &[B32, B32, B32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
-        },
-        ["slct", "b64" | "u64" | "s64", "s32"] => Entry {
-            dst: B64,
-            src: &[B64, B64, B32],
-            run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0),
-        },
-        ["slct", "f32", "s32"] => Entry {
-            dst: F32,
-            src: &[F32, F32, B32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| c as i32 >= 0),
-        },
-        ["slct", "f64", "s32"] => Entry {
-            dst: F64,
-            src: &[F64, F64, B32],
-            run: |i, r, m| select_by::<u64>(i, r, m, |c| c as i32 >= 0),
-        },
-        ["slct", "b16" | "u16" | "s16", "f32"] => Entry {
-            dst: B16,
-            src: &[B16, B16, F32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
-        },
-        ["slct", "b32" | "u32" | "s32", "f32"] => Entry {
-            dst: B32,
-            src: &[B32, B32, F32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
-        },
-        ["slct", "b64" | "u64" | "s64", "f32"] => Entry {
-            dst: B64,
-            src: &[B64, B64, F32],
-            run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0),
-        },
-        ["slct", "f32", "f32"] => Entry {
-            dst: F32,
-            src: &[F32, F32, F32],
-            run: |i, r, m| select_by::<u32>(i, r, m, |c| f32::from_bits(c) >= 0.0),
-        },
-        ["slct", "f64", "f32"] => Entry {
-            dst: F64,
-            src: &[F64, F64, F32],
-            run: |i, r, m| select_by::<u64>(i, r, m, |c| f32::from_bits(c) >= 0.0),
-        },
-        ["and", "pred"] => Entry {
-            dst: Pred,
-            src: &[Pred, Pred],
-            run: |i, r, m| predicate(i, r, m, |a, b| a & b),
-        },
-        ["or", "pred"] => Entry {
-            dst: Pred,
-            src: &[Pred, Pred],
-            run: |i, r, m| predicate(i, r, m, |a, b| a | b),
-        },
-        ["xor", "pred"] => Entry {
-            dst: Pred,
-            src: &[Pred, Pred],
-            run: |i, r, m| predicate(i, r, m, |a, b| a ^ b),
-        },
-        ["not", "pred"] => Entry {
-            dst: Pred,
-            src: &[Pred],
-            run: negate,
-        },
-        ["mov", "pred"] => Entry {
-            dst: Pred,
-            src: &[Pred],
-            run: |i, r, m| r.set_predicate(i.dst[0], r.predicate(i.src[0]), m),
-        },
+/// What `set` stores where the comparison holds, and the type of its destination; nothing where it does not compare that type.
+pub(crate) fn set_value(dtype: &str, flushes: bool, stype: &str) -> Option<(u32, Ty)> {
+    let halves = matches!(stype, "f16" | "bf16");
+    Some(match dtype {
+        "u32" | "s32" => (u32::MAX, Ty::B32),
+        "f32" if !halves => (1f32.to_bits(), Ty::F32),
+        "u16" | "s16" if halves => (0xffff, Ty::B16),
+        "f16" if stype != "bf16" => (0x3c00, Ty::B16),
+        "bf16" if !flushes => (0x3f80, Ty::B16),
         _ => return None,
     })
-}
-
-/// `not.pred`
-pub(crate) fn negate(i: &Instr, r: &mut Registers, mask: u32) {
-    r.set_predicate(i.dst[0], !r.predicate(i.src[0]), mask);
-}
-
-fn predicate(i: &Instr, r: &mut Registers, mask: u32, f: fn(u32, u32) -> u32) {
-    r.set_predicate(
-        i.dst[0],
-        f(r.predicate(i.src[0]), r.predicate(i.src[1])),
-        mask,
-    );
 }

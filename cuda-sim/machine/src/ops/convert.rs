@@ -1,12 +1,21 @@
 //! Conversions between all numeric types.
 
-use super::map::map1;
+mod lanes;
+mod packed;
+mod pairs;
+
+pub(crate) use lanes::operation;
+
+use super::map::Entry;
 use super::numbers::{
-    Number, Rounding, from_f64, half_to_f64, integer_to_f64, nan_from_f64, round_to_integral,
-    to_integer,
+    Number, Rounding, brain_to_f64, from_f64, half_to_f64, integer_to_f64, largest, nan_from_f64,
+    round_to_integral, to_integer,
 };
-use crate::code::{Alu, Instr};
-use crate::registers::{Lane, Registers};
+
+/// The conversions of pairs, and those that pack several integers into a word.
+pub(crate) fn of_several(mnemonic: &[&str]) -> Option<Entry> {
+    pairs::lookup(mnemonic).or_else(|| packed::lookup(mnemonic))
+}
 
 /// A form of `cvt`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +26,14 @@ pub(crate) struct Conversion {
     integral: bool,
     flushes: bool,
     saturates: bool,
+    /// `.relu`: what is negative becomes 0.
+    cuts: bool,
+    /// `.satfinite`: what is too large becomes the largest number.
+    bounded: bool,
 }
 
-/// The form with that mnemonic, split at its dots: `cvt{.rounding}{.ftz}{.sat}.to.from`.
+/// The form with that mnemonic, split at its dots: `cvt{.rounding}{.ftz}{.sat}.to.from`, or
+/// `cvt.rounding{.relu}{.satfinite}.to.f32` for the types below single precision.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
     let [_, modifiers @ .., to, from] = mnemonic else {
         return None;
@@ -31,26 +45,32 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
         }
         [] => (None, modifiers),
     };
-    let (flushes, saturates) = match rest {
-        [] => (false, false),
-        ["ftz"] => (true, false),
-        ["sat"] => (false, true),
-        ["ftz", "sat"] => (true, true),
+    let [flushes, saturates, cuts, bounded] = match rest {
+        [] => [false; 4],
+        ["ftz"] => [true, false, false, false],
+        ["sat"] => [false, true, false, false],
+        ["ftz", "sat"] => [true, true, false, false],
+        ["relu"] => [false, false, true, false],
+        ["satfinite"] => [false, false, false, true],
+        ["relu", "satfinite"] => [false, false, true, true],
         _ => return None,
     };
-    let involves_f32 = from == Number::F32 || to == Number::F32;
-    if flushes && !involves_f32 {
-        return None;
-    }
-    let legal = match (from.is_float(), to.is_float(), rounding) {
-        // Saturation that can never happen is not allowed to be written.
-        (false, false, None) => !(flushes || saturates && to.holds_all_of(from)),
-        (true, false, Some((_, integral))) => integral,
-        (false, true, Some((_, integral))) => !integral,
-        (true, true, None) => from.bits() <= to.bits(),
-        (true, true, Some((_, true))) => from == to,
-        (true, true, Some((_, false))) => from.bits() > to.bits(),
-        _ => false,
+    let legal = if cuts || bounded || to == Number::Tf32 || from == Number::Tf32 {
+        !(flushes || saturates)
+            && narrows(
+                to,
+                from,
+                rounding.map(|(rounding, _)| rounding),
+                cuts,
+                bounded,
+            )
+    } else if from == Number::Bf16 || to == Number::Bf16 {
+        !saturates
+            && from.bits() != 8
+            && to.bits() != 8
+            && is_legal(to, from, rounding, flushes, false)
+    } else {
+        is_legal(to, from, rounding, flushes, saturates)
     };
     let (rounding, integral) = rounding.unwrap_or((Rounding::Nearest, false));
     legal.then_some(Conversion {
@@ -60,7 +80,52 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
         integral,
         flushes,
         saturates,
+        cuts,
+        bounded,
     })
+}
+
+/// Whether the conversions with `.relu` and `.satfinite`, and those to `tf32`, have such a form.
+fn narrows(
+    to: Number,
+    from: Number,
+    rounding: Option<Rounding>,
+    cuts: bool,
+    bounded: bool,
+) -> bool {
+    from == Number::F32
+        && match (to, rounding) {
+            (Number::Tf32, Some(Rounding::Away)) => !cuts,
+            (Number::Tf32, Some(Rounding::Nearest | Rounding::Zero)) => !bounded,
+            (Number::F16 | Number::Bf16, Some(Rounding::Nearest | Rounding::Zero)) => true,
+            _ => false,
+        }
+}
+
+/// Whether the other conversions have such a form.
+fn is_legal(
+    to: Number,
+    from: Number,
+    rounding: Option<(Rounding, bool)>,
+    flushes: bool,
+    saturates: bool,
+) -> bool {
+    let involves_f32 = from == Number::F32 || to == Number::F32;
+    if flushes && !involves_f32 || matches!(rounding, Some((Rounding::Away, _))) {
+        return false;
+    }
+    match (from.is_float(), to.is_float(), rounding) {
+        // Saturation that can never happen is not allowed to be written.
+        (false, false, None) => !(flushes || saturates && to.holds_all_of(from)),
+        (true, false, Some((_, integral))) => integral,
+        (false, true, Some((_, integral))) => !integral,
+        (true, true, None) => from == to || from.bits() < to.bits(),
+        (true, true, Some((_, true))) => from == to,
+        (true, true, Some((_, false))) => {
+            from.bits() > to.bits() || from != to && from.bits() == to.bits()
+        }
+        _ => false,
+    }
 }
 
 /// Reads the low bits of a lane as an integer of that type, extended to 64 bits.
@@ -95,7 +160,7 @@ impl Conversion {
         }
         // A move, but for halves, whose NaN becomes canonical.
         if self.from == self.to
-            && self.from != Number::F16
+            && self.from.bits() > 16
             && !self.integral
             && !self.flushes
             && !self.saturates
@@ -104,6 +169,7 @@ impl Conversion {
         }
         let mut value = match self.from {
             Number::F16 => half_to_f64(bits as u16),
+            Number::Bf16 => brain_to_f64(bits as u16),
             Number::F32 => f64::from(f32::from_bits(bits as u32)),
             _ => f64::from_bits(bits),
         };
@@ -142,6 +208,7 @@ impl Conversion {
         };
         let digits = match self.to {
             Number::F16 => 11,
+            Number::Bf16 => 8,
             Number::F32 => 24,
             _ => 53,
         };
@@ -157,6 +224,13 @@ impl Conversion {
         if value.is_nan() && (self.from == Number::F64 || self.to == Number::F64) {
             return nan_from_f64(value, self.to);
         }
+        if self.cuts && value.is_sign_negative() && !value.is_nan() {
+            return 0;
+        }
+        if self.bounded && !value.is_nan() {
+            let limit = largest(self.to);
+            value = value.clamp(-limit, limit);
+        }
         let bits = from_f64(value, self.to, self.rounding);
         let denormal = self.flushes && self.to == Number::F32 && bits & 0x7f80_0000 == 0;
         if denormal { bits & 0x8000_0000 } else { bits }
@@ -166,7 +240,9 @@ impl Conversion {
     fn code(&self) -> i64 {
         let flags = i64::from(self.integral)
             | i64::from(self.flushes) << 1
-            | i64::from(self.saturates) << 2;
+            | i64::from(self.saturates) << 2
+            | i64::from(self.cuts) << 3
+            | i64::from(self.bounded) << 4;
         self.from as i64 | (self.to as i64) << 8 | (self.rounding as i64) << 16 | flags << 24
     }
 
@@ -179,136 +255,8 @@ impl Conversion {
             integral: flag(0),
             flushes: flag(1),
             saturates: flag(2),
+            cuts: flag(3),
+            bounded: flag(4),
         }
     }
-}
-
-/// Any conversion, lane by lane.
-fn general<S: Lane, D: Lane, const BITS: u32>(i: &Instr, r: &mut Registers, mask: u32) {
-    let conversion = Conversion::from_code(i.imm);
-    let kept = u64::MAX >> (64 - BITS);
-    map1::<S, D>(i, r, mask, |a| {
-        D::from_bits(conversion.apply(a.bits()) & kept)
-    });
-}
-
-/// The low `FROM` bits, extended to the register.
-fn extension<S: Lane, D: Lane, const FROM: u32, const SIGNED: bool, const BITS: u32>(
-    i: &Instr,
-    r: &mut Registers,
-    mask: u32,
-) {
-    let kept = u64::MAX >> (64 - BITS);
-    map1::<S, D>(i, r, mask, |a| {
-        let high = a.bits() << (64 - FROM);
-        let value = if SIGNED {
-            (high as i64 >> (64 - FROM)) as u64
-        } else {
-            high >> (64 - FROM)
-        };
-        D::from_bits(value & kept)
-    });
-}
-
-macro_rules! extensions {
-    ($source:ty, $signed:literal, $from:expr, $to:expr) => {
-        match ($from, $to) {
-            (8, 16) => extension::<$source, u32, 8, $signed, 16>,
-            (8, 32) => extension::<$source, u32, 8, $signed, 32>,
-            (8, 64) => extension::<$source, u64, 8, $signed, 64>,
-            (16, 16) => extension::<$source, u32, 16, $signed, 16>,
-            (16, 32) => extension::<$source, u32, 16, $signed, 32>,
-            (16, 64) => extension::<$source, u64, 16, $signed, 64>,
-            (32, 32) => extension::<$source, u32, 32, $signed, 32>,
-            (32, 64) => extension::<$source, u64, 32, $signed, 64>,
-            (64, 64) => extension::<$source, u64, 64, $signed, 64>,
-            _ => return None,
-        }
-    };
-}
-
-/// The operation for registers of those widths, and what its `imm` must be; the registers may be wider than the types.
-pub(crate) fn operation(
-    form: &Conversion,
-    source_bits: u32,
-    destination_bits: u32,
-) -> Option<(Alu, i64)> {
-    let fits = |number: Number, bits: u32| {
-        if number.is_float() {
-            number.bits() == bits
-        } else {
-            number.bits() <= bits
-        }
-    };
-    if !fits(form.from, source_bits) || !fits(form.to, destination_bits) {
-        return None;
-    }
-    if let Some(run) = quick(form, source_bits, destination_bits) {
-        return Some((run, 0));
-    }
-    let run = match (source_bits, destination_bits) {
-        (64, 16) => general::<u64, u32, 16>,
-        (64, 32) => general::<u64, u32, 32>,
-        (64, 64) => general::<u64, u64, 64>,
-        (16 | 32, 16) => general::<u32, u32, 16>,
-        (16 | 32, 32) => general::<u32, u32, 32>,
-        (16 | 32, 64) => general::<u32, u64, 64>,
-        _ => return None,
-    };
-    Some((run, form.code()))
-}
-
-/// The common forms, which run on all lanes at once.
-fn quick(form: &Conversion, source_bits: u32, destination_bits: u32) -> Option<Alu> {
-    use Number::{F32, F64, S32, U32};
-    if form.saturates || form.flushes {
-        return None;
-    }
-    if !form.from.is_float() && !form.to.is_float() {
-        // Where the register is wider than a type that widens, two extensions are needed.
-        if form.to.bits() > form.from.bits() && destination_bits > form.to.bits() {
-            return None;
-        }
-        let narrow = if form.to.bits() <= form.from.bits() {
-            form.to
-        } else {
-            form.from
-        };
-        let run: Alu = match (source_bits, narrow.is_signed()) {
-            (64, false) => extensions!(u64, false, narrow.bits(), destination_bits),
-            (64, true) => extensions!(u64, true, narrow.bits(), destination_bits),
-            (_, false) => extensions!(u32, false, narrow.bits(), destination_bits),
-            (_, true) => extensions!(u32, true, narrow.bits(), destination_bits),
-        };
-        return Some(run);
-    }
-    Some(
-        match (
-            form.to,
-            form.from,
-            form.rounding,
-            source_bits,
-            destination_bits,
-        ) {
-            (F32, S32, Rounding::Nearest, 32, 32) => {
-                |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as i32 as f32).to_bits())
-            }
-            (F32, U32, Rounding::Nearest, 32, 32) => {
-                |i, r, m| map1::<u32, u32>(i, r, m, |a| (a as f32).to_bits())
-            }
-            (F64, S32, Rounding::Nearest, 32, 64) => {
-                |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a as i32).to_bits())
-            }
-            (F64, U32, Rounding::Nearest, 32, 64) => {
-                |i, r, m| map1::<u32, u64>(i, r, m, |a| f64::from(a).to_bits())
-            }
-            (S32, F32, Rounding::Zero, 32, 32) => {
-                |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as i32 as u32)
-            }
-            (U32, F32, Rounding::Zero, 32, 32) => {
-                |i, r, m| map1::<u32, u32>(i, r, m, |a| f32::from_bits(a) as u32)
-            }
-            _ => return None,
-        },
-    )
 }

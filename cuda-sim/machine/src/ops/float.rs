@@ -2,8 +2,14 @@
 
 mod approximate;
 mod directed;
+mod extremes;
 mod half;
+mod mixed;
+mod pairs;
 mod soft;
+
+pub(crate) use extremes::of_three;
+pub(crate) use half::{Brain, Format, Half, add_halves, max_halves, min_halves};
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
 
@@ -64,72 +70,13 @@ pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits((bits.wrapping_sub(away) | 1) & inexact | bits & !inexact)
 }
 
-/// The smaller operand; −0 is smaller than +0, and a number wins over NaN.
-#[inline(always)]
-fn min32(a: f32, b: f32) -> f32 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a == b {
-        f32::from_bits(a.to_bits() | b.to_bits())
-    } else if a < b {
-        a
-    } else {
-        b
-    }
-}
-
-#[inline(always)]
-fn max32(a: f32, b: f32) -> f32 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a == b {
-        f32::from_bits(a.to_bits() & b.to_bits())
-    } else if a > b {
-        a
-    } else {
-        b
-    }
-}
-
-#[inline(always)]
-fn min64(a: f64, b: f64) -> f64 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a == b {
-        f64::from_bits(a.to_bits() | b.to_bits())
-    } else if a < b {
-        a
-    } else {
-        b
-    }
-}
-
-#[inline(always)]
-fn max64(a: f64, b: f64) -> f64 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a == b {
-        f64::from_bits(a.to_bits() & b.to_bits())
-    } else if a > b {
-        a
-    } else {
-        b
-    }
-}
-
 /// The form with that mnemonic, split at its dots.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     nearest32(mnemonic)
         .or_else(|| nearest64(mnemonic))
-        .or_else(|| minimum(mnemonic))
+        .or_else(|| extremes::lookup(mnemonic))
+        .or_else(|| pairs::lookup(mnemonic))
+        .or_else(|| mixed::lookup(mnemonic))
         .or_else(|| directed::lookup(mnemonic))
         .or_else(|| approximate::lookup(mnemonic))
         .or_else(|| half::lookup(mnemonic))
@@ -197,24 +144,6 @@ fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
         ["neg", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { -a }),
         ["abs", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { a.abs() }),
         ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
-        _ => return None,
-    })
-}
-
-fn minimum(mnemonic: &[&str]) -> Option<Entry> {
-    Some(match mnemonic {
-        ["min", "f32"] => entry!(F32 <- F32 F32 |a, b| min32(a, b)),
-        ["min", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| min32(flush(a), flush(b))),
-        ["min", "NaN", "f32"] => {
-            entry!(F32 <- F32 F32 |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { min32(a, b) })
-        }
-        ["max", "f32"] => entry!(F32 <- F32 F32 |a, b| max32(a, b)),
-        ["max", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| max32(flush(a), flush(b))),
-        ["max", "NaN", "f32"] => {
-            entry!(F32 <- F32 F32 |a, b| if a.is_nan() || b.is_nan() { f32::NAN } else { max32(a, b) })
-        }
-        ["min", "f64"] => entry!(F64 <- F64 F64 |a, b| min64(a, b)),
-        ["max", "f64"] => entry!(F64 <- F64 F64 |a, b| max64(a, b)),
         _ => return None,
     })
 }

@@ -1,6 +1,8 @@
 //! Integer arithmetic, logic and shifts.
 
 mod bits;
+mod fields;
+mod packed;
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
 
@@ -10,6 +12,8 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
         .or_else(|| multiply(mnemonic))
         .or_else(|| logic(mnemonic))
         .or_else(|| bits::lookup(mnemonic))
+        .or_else(|| fields::lookup(mnemonic))
+        .or_else(|| packed::lookup(mnemonic))
 }
 
 fn arithmetic(mnemonic: &[&str]) -> Option<Entry> {
@@ -201,6 +205,11 @@ fn multiply(mnemonic: &[&str]) -> Option<Entry> {
         ["mad24", "hi", "u32"] => {
             entry!(B32 <- B32 B32 B32 |a, b, c| (((low24(a) * low24(b)) >> 16) as u32).wrapping_add(c))
         }
+        ["mad24", "hi", "sat", "s32"] => {
+            entry!(B32 <- B32 B32 B32 |a, b, c| {
+                (((signed24(a) * signed24(b)) >> 16) as i32).saturating_add(c as i32) as u32
+            })
+        }
         ["mad24", "hi", "s32"] => {
             entry!(B32 <- B32 B32 B32 |a, b, c| (((signed24(a) * signed24(b)) >> 16) as u32).wrapping_add(c))
         }
@@ -247,7 +256,6 @@ fn logic(mnemonic: &[&str]) -> Option<Entry> {
         ["shf", "r", "clamp", "b32"] => {
             entry!(B32 <- B32 B32 B32 |a, b, c| funnel_right(a, b, c.min(32)))
         }
-        ["prmt", "b32"] => entry!(B32 <- B32 B32 B32 |a, b, c| permute(a, b, c)),
         _ => return None,
     })
 }
@@ -260,20 +268,4 @@ fn funnel_left(low: u32, high: u32, by: u32) -> u32 {
 fn funnel_right(low: u32, high: u32, by: u32) -> u32 {
     let both = u64::from(high) << 32 | u64::from(low);
     (both >> by) as u32
-}
-
-/// Four bytes of the eight in `a` and `b`, each chosen by four bits; the top bit of a choice replicates the byte's sign.
-fn permute(a: u32, b: u32, choice: u32) -> u32 {
-    let bytes = (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
-    let mut out = [0; 4];
-    for (index, out) in out.iter_mut().enumerate() {
-        let nibble = choice >> (4 * index) & 15;
-        let byte = bytes[nibble as usize & 7];
-        *out = if nibble & 8 == 0 {
-            byte
-        } else {
-            (byte as i8 >> 7) as u8
-        };
-    }
-    u32::from_le_bytes(out)
 }

@@ -33,6 +33,24 @@ pub(crate) struct Entry {
     pub(crate) dst: Ty,
     pub(crate) src: &'static [Ty],
     pub(crate) run: Alu,
+    /// What the operation takes beside its operands.
+    pub(crate) imm: i64,
+}
+
+impl Entry {
+    pub(crate) const fn new(dst: Ty, src: &'static [Ty], run: Alu) -> Self {
+        Self {
+            dst,
+            src,
+            run,
+            imm: 0,
+        }
+    }
+
+    /// The same operation with something beside its operands.
+    pub(crate) const fn with(self, imm: i64) -> Self {
+        Self { imm, ..self }
+    }
 }
 
 #[inline(always)]
@@ -124,6 +142,7 @@ macro_rules! entry {
                     })
                 })
             },
+            imm: 0,
         }
     };
     ($dst:ident <- $a:ident $b:ident | $x:ident, $y:ident | $body:expr) => {
@@ -138,6 +157,7 @@ macro_rules! entry {
                     })
                 })
             },
+            imm: 0,
         }
     };
     ($dst:ident <- $a:ident $b:ident $c:ident | $x:ident, $y:ident, $z:ident | $body:expr) => {
@@ -157,6 +177,7 @@ macro_rules! entry {
                     },
                 )
             },
+            imm: 0,
         }
     };
 }

@@ -12,12 +12,15 @@ pub(crate) enum Number {
     S32,
     S64,
     F16,
+    Bf16,
     F32,
+    /// A single whose last 13 bits are zero.
+    Tf32,
     F64,
 }
 
 impl Number {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::U8,
         Self::U16,
         Self::U32,
@@ -27,7 +30,9 @@ impl Number {
         Self::S32,
         Self::S64,
         Self::F16,
+        Self::Bf16,
         Self::F32,
+        Self::Tf32,
         Self::F64,
     ];
 
@@ -42,6 +47,8 @@ impl Number {
             "s32" => Self::S32,
             "s64" => Self::S64,
             "f16" => Self::F16,
+            "bf16" => Self::Bf16,
+            "tf32" => Self::Tf32,
             "f32" => Self::F32,
             "f64" => Self::F64,
             _ => return None,
@@ -58,14 +65,17 @@ impl Number {
     pub(crate) const fn bits(self) -> u32 {
         match self {
             Self::U8 | Self::S8 => 8,
-            Self::U16 | Self::S16 | Self::F16 => 16,
-            Self::U32 | Self::S32 | Self::F32 => 32,
+            Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 16,
+            Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 32,
             Self::U64 | Self::S64 | Self::F64 => 64,
         }
     }
 
     pub(crate) const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64)
+        matches!(
+            self,
+            Self::F16 | Self::Bf16 | Self::F32 | Self::Tf32 | Self::F64
+        )
     }
 
     pub(crate) const fn is_signed(self) -> bool {
@@ -100,10 +110,12 @@ pub(crate) enum Rounding {
     Down,
     /// Towards positive infinity.
     Up,
+    /// To the nearest, ties away from zero.
+    Away,
 }
 
 impl Rounding {
-    const ALL: [Self; 4] = [Self::Nearest, Self::Zero, Self::Down, Self::Up];
+    const ALL: [Self; 5] = [Self::Nearest, Self::Zero, Self::Down, Self::Up, Self::Away];
 
     /// The direction, and whether the name is one of those that round to an integral value.
     pub(crate) fn from_name(name: &str) -> Option<(Self, bool)> {
@@ -116,6 +128,7 @@ impl Rounding {
             "rzi" => (Self::Zero, true),
             "rmi" => (Self::Down, true),
             "rpi" => (Self::Up, true),
+            "rna" => (Self::Away, false),
             _ => return None,
         })
     }
@@ -132,6 +145,7 @@ impl Rounding {
         use std::cmp::Ordering::{Equal, Greater};
         match self {
             Self::Nearest => rest == Greater || rest == Equal && odd,
+            Self::Away => rest != std::cmp::Ordering::Less,
             Self::Zero => false,
             Self::Down => negative,
             Self::Up => !negative,
@@ -161,12 +175,30 @@ pub(crate) fn half_to_f64(bits: u16) -> f64 {
     }
 }
 
+/// The largest finite number of a floating-point type.
+pub(crate) fn largest(number: Number) -> f64 {
+    match number {
+        Number::F16 => 65504.0,
+        Number::Bf16 => brain_to_f64(0x7f7f),
+        Number::Tf32 => f64::from(f32::from_bits(0x7f7f_e000)),
+        Number::F32 => f64::from(f32::MAX),
+        _ => f64::MAX,
+    }
+}
+
+/// A `bf16` as a double, which holds it exactly; NaN keeps its payload.
+pub(crate) fn brain_to_f64(bits: u16) -> f64 {
+    f64::from(f32::from_bits(u32::from(bits) << 16))
+}
+
 /// Rounds a double to a type, and returns its bits; NaN becomes the type's canonical one.
 pub(crate) fn from_f64(value: f64, to: Number, rounding: Rounding) -> u64 {
     match to {
-        Number::F16 if value.is_nan() => 0x7fff,
-        Number::F32 if value.is_nan() => 0x7fff_ffff,
+        Number::F16 | Number::Bf16 if value.is_nan() => 0x7fff,
+        Number::F32 | Number::Tf32 if value.is_nan() => 0x7fff_ffff,
         Number::F16 => u64::from(narrow(value, 10, 15, rounding) as u16),
+        Number::Bf16 => u64::from(narrow(value, 7, 127, rounding) as u16),
+        Number::Tf32 => narrow(value, 10, 127, rounding) << 13,
         Number::F32 => narrow(value, 23, 127, rounding),
         _ => value.to_bits(),
     }
@@ -177,13 +209,14 @@ pub(crate) fn nan_from_f64(value: f64, to: Number) -> u64 {
     let (bits, sign) = (value.to_bits(), value.to_bits() >> 63);
     match to {
         Number::F16 => sign << 15 | 0x7e00 | bits >> 42 & 0x3ff,
+        Number::Bf16 => sign << 15 | 0x7fc0 | bits >> 45 & 0x7f,
         Number::F32 => sign << 31 | 0x7fc0_0000 | bits >> 29 & 0x7f_ffff,
         _ => bits,
     }
 }
 
 /// Rounds a double that is not NaN to a format with fewer fraction bits and a smaller exponent.
-fn narrow(value: f64, fraction_bits: u32, bias: i32, rounding: Rounding) -> u64 {
+pub(crate) fn narrow(value: f64, fraction_bits: u32, bias: i32, rounding: Rounding) -> u64 {
     let negative = value.is_sign_negative();
     let bits = value.abs().to_bits();
     let top = u64::from(negative) << (fraction_bits + if bias == 15 { 5 } else { 8 });
@@ -241,6 +274,7 @@ pub(crate) fn round_to_integral(value: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => value.round_ties_even(),
         Rounding::Zero => value.trunc(),
+        Rounding::Away => value.round(),
         Rounding::Down => value.floor(),
         Rounding::Up => value.ceil(),
     }

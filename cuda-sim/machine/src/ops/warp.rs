@@ -3,7 +3,7 @@
 use super::map::Ty;
 use crate::WARP_SIZE;
 use crate::code::{Access, Instr, NONE};
-use crate::exec::{Env, LaneError, Scope, Space, resolve};
+use crate::exec::{Env, LaneError, Scope};
 use crate::registers::{Lane, write};
 
 /// Numbers of the lanes in a mask.
@@ -183,6 +183,22 @@ pub(crate) fn active_mask(
     Ok(())
 }
 
+/// `elect.sync`: the lowest lane leads.
+pub(crate) fn elect(
+    i: &Instr,
+    scope: &mut Scope,
+    _: &mut Env<'_>,
+    mask: u32,
+) -> Result<(), LaneError> {
+    let leader = mask.trailing_zeros();
+    write(&mut scope.registers, i.dst[0], &[leader; WARP_SIZE], mask);
+    if i.dst[1] != NONE {
+        let elected = 1u32.checked_shl(leader).unwrap_or(0);
+        scope.registers.set_predicate(i.dst[1], elected, mask);
+    }
+    Ok(())
+}
+
 /// `bar.warp.sync`: to have come together is all.
 pub(crate) fn nothing(_: &Instr, _: &mut Scope, _: &mut Env<'_>, _: u32) -> Result<(), LaneError> {
     Ok(())
@@ -209,33 +225,5 @@ pub(crate) fn barrier_result(
             .registers
             .set_predicate(i.dst[0], truth(set != 0), mask),
     }
-    Ok(())
-}
-
-/// How `is_in_space` is told the space.
-pub(crate) fn space_code(space: &str) -> Option<i64> {
-    let space = match space {
-        "global" => Space::Global,
-        "shared" | "shared::cta" => Space::Shared,
-        "local" => Space::Local,
-        "param" | "param::entry" => Space::Param,
-        _ => return None,
-    };
-    Some(i64::from(space.code()))
-}
-
-/// `isspacep`
-pub(crate) fn is_in_space(
-    i: &Instr,
-    scope: &mut Scope,
-    _: &mut Env<'_>,
-    mask: u32,
-) -> Result<(), LaneError> {
-    let wanted = Space::from_code(i.imm as u32);
-    let addresses = u64::row(&scope.registers, i.src[0]);
-    let inside = lanes(mask)
-        .filter(|&lane| resolve(Space::Generic, addresses[lane]).0 == wanted)
-        .fold(0, |all, lane| all | 1 << lane);
-    scope.registers.set_predicate(i.dst[0], inside, mask);
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! place, less than the ISA allows; they are not bit for bit what a GPU computes.
 
 use super::flush;
+use super::half::{Brain, Format, Half, one};
 use crate::ops::map::{Entry, Ty, entry, lane, pack, unpack};
 
 /// Evaluates in double precision.
@@ -30,6 +31,20 @@ fn coarse(x: f64, f: fn(f64) -> f64) -> f64 {
 fn divide(a: f32, b: f32) -> f32 {
     let lost = b.abs() > 2f32.powi(126) && b.is_finite();
     if lost { a * 0f32.copysign(b) } else { a / b }
+}
+
+/// `ex2.approx.ftz.bf16`
+fn flushed_power(x: u16) -> u16 {
+    Brain::flush(Brain::round(Brain::widen(Brain::flush(x)).exp2()))
+}
+
+/// An operation on a 16-bit number, or on both halves of a word.
+macro_rules! halves {
+    ($ty:ident $pair:literal, |$x:ident| $body:expr) => {
+        Entry::new(Ty::$ty, &[Ty::$ty], |i, r, m| {
+            one::<$pair>(i, r, m, |$x| $body)
+        })
+    };
 }
 
 /// The form with that mnemonic, split at its dots.
@@ -62,6 +77,14 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
         ["cos", "approx", "ftz", "f32"] => {
             entry!(F32 <- F32 |a| flush(through(flush(a), f64::cos)))
         }
+        ["ex2", "approx", "f16"] => halves!(B16 false, |x| Half::round(Half::widen(x).exp2())),
+        ["ex2", "approx", "f16x2"] => halves!(B32 true, |x| Half::round(Half::widen(x).exp2())),
+        ["ex2", "approx", "ftz", "bf16"] => halves!(B16 false, |x| flushed_power(x)),
+        ["ex2", "approx", "ftz", "bf16x2"] => halves!(B32 true, |x| flushed_power(x)),
+        ["tanh", "approx", "f16"] => halves!(B16 false, |x| Half::round(Half::widen(x).tanh())),
+        ["tanh", "approx", "f16x2"] => halves!(B32 true, |x| Half::round(Half::widen(x).tanh())),
+        ["tanh", "approx", "bf16"] => halves!(B16 false, |x| Brain::round(Brain::widen(x).tanh())),
+        ["tanh", "approx", "bf16x2"] => halves!(B32 true, |x| Brain::round(Brain::widen(x).tanh())),
         ["tanh", "approx", "f32"] => entry!(F32 <- F32 |a| through(a, f64::tanh)),
         ["div", "full", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
         ["div", "full", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b))),

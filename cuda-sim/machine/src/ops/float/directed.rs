@@ -11,16 +11,16 @@ fn single(value: f64, rounding: Rounding) -> f32 {
     f32::from_bits(from_f64(value, Number::F32, rounding) as u32)
 }
 
-fn add32(a: f32, b: f32, rounding: Rounding) -> f32 {
+pub(super) fn add32(a: f32, b: f32, rounding: Rounding) -> f32 {
     single(soft::add(a.into(), b.into(), rounding), rounding)
 }
 
-fn mul32(a: f32, b: f32, rounding: Rounding) -> f32 {
+pub(super) fn mul32(a: f32, b: f32, rounding: Rounding) -> f32 {
     // 48 bits at most: exact.
     single(f64::from(a) * f64::from(b), rounding)
 }
 
-fn fused32(a: f32, b: f32, c: f32, rounding: Rounding) -> f32 {
+pub(super) fn fused32(a: f32, b: f32, c: f32, rounding: Rounding) -> f32 {
     single(
         soft::fused(a.into(), b.into(), c.into(), rounding),
         rounding,

@@ -9,6 +9,22 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
         ["dp4a", "u32", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, false, true)),
         ["dp4a", "s32", "u32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, true, false)),
         ["dp4a", "s32", "s32"] => entry!(B32 <- B32 B32 B32 |a, b, c| dot4(a, b, c, true, true)),
+        [
+            "dp2a",
+            half @ ("lo" | "hi"),
+            a @ ("u32" | "s32"),
+            b @ ("u32" | "s32"),
+        ] => {
+            let shift = if *half == "hi" { 16 } else { 0 };
+            let signs = i64::from(*a == "s32") | i64::from(*b == "s32") << 1;
+            Entry::new(Ty::B32, &[Ty::B32, Ty::B32, Ty::B32], |i, r, m| {
+                let (shift, signs) = (i.imm >> 8, i.imm & 3);
+                crate::ops::map::map3::<u32, u32, u32, u32>(i, r, m, |a, b, c| {
+                    dot2(a, b >> shift, c, signs & 1 == 1, signs & 2 == 2)
+                });
+            })
+            .with(shift << 8 | signs)
+        }
         ["popc", "b32"] => entry!(B32 <- B32 |a| a.count_ones()),
         ["popc", "b64"] => entry!(B32 <- B64 |a| a.count_ones()),
         ["clz", "b32"] => entry!(B32 <- B32 |a| a.leading_zeros()),
@@ -45,6 +61,7 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
                     insert(u64::from(a), u64::from(b), c, d, 32) as u32
                 });
             },
+            imm: 0,
         },
         ["bfi", "b64"] => Entry {
             dst: Ty::B64,
@@ -54,6 +71,7 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
                     insert(a, b, c, d, 64)
                 })
             },
+            imm: 0,
         },
         _ => return None,
     })
@@ -72,6 +90,25 @@ fn dot4(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
     pairs.fold(c, |sum, (a, b)| {
         sum.wrapping_add((byte(a, a_signed) * byte(b, b_signed)) as u32)
     })
+}
+
+/// The products of the two halves of `a` and the two low bytes of `b`, and `c`.
+fn dot2(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let product = |index: u32| {
+        let (half, byte) = ((a >> (16 * index)) as u16, (b >> (8 * index)) as u8);
+        let half = if a_signed {
+            i32::from(half as i16)
+        } else {
+            i32::from(half)
+        };
+        let byte = if b_signed {
+            i32::from(byte as i8)
+        } else {
+            i32::from(byte)
+        };
+        (half * byte) as u32
+    };
+    c.wrapping_add(product(0)).wrapping_add(product(1))
 }
 
 /// Position of the highest set bit, or all ones.
