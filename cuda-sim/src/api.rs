@@ -11,6 +11,7 @@ mod host_memory;
 mod init;
 mod launch;
 mod limit;
+mod managed;
 mod memory;
 mod module;
 mod occupancy;
@@ -25,7 +26,7 @@ mod transfer;
 use crate::table::Built;
 
 /// All built functions.
-pub(crate) fn groups() -> [&'static [Built]; 20] {
+pub(crate) fn groups() -> [&'static [Built]; 21] {
     [
         array::BUILT,
         context::BUILT,
@@ -38,6 +39,7 @@ pub(crate) fn groups() -> [&'static [Built]; 20] {
         init::BUILT,
         launch::BUILT,
         limit::BUILT,
+        managed::BUILT,
         memory::BUILT,
         module::BUILT,
         occupancy::BUILT,

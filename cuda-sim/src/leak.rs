@@ -17,6 +17,8 @@ pub enum LeakKind {
     PrimaryContext,
     /// Memory from `cuMemAlloc`.
     Memory,
+    /// Managed memory.
+    ManagedMemory,
     /// Stream-ordered memory.
     StreamOrderedMemory,
     /// Pinned host memory.
@@ -100,10 +102,13 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         };
         let kind = match block.origin {
             Origin::Allocated => LeakKind::Memory,
+            Origin::Managed => LeakKind::ManagedMemory,
             Origin::Pool(_) => LeakKind::StreamOrderedMemory,
             Origin::Host(_) => LeakKind::PinnedMemory,
             Origin::Registered(_) => LeakKind::RegisteredMemory,
-            Origin::Module(_) | Origin::Graph | Origin::Array => continue,
+            Origin::Module(_) | Origin::ManagedModule(_) | Origin::Graph | Origin::Array => {
+                continue;
+            }
         };
         leaks.push(Leak {
             kind,

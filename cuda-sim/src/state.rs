@@ -9,6 +9,8 @@ pub(crate) mod execute;
 pub(crate) mod handle;
 pub(crate) mod host;
 pub(crate) mod host_function;
+pub(crate) mod location;
+pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod order;
@@ -37,6 +39,7 @@ use capture::Capture;
 use context::{Contexts, Thread};
 use event::Event;
 use handle::{Kind, Table};
+use managed::AdviceMap;
 use module::{Function, Module};
 use order::Order;
 use pool::Pool;
@@ -81,6 +84,10 @@ pub(crate) struct State {
     pub(crate) graphs: Table<()>,
     pub(crate) threads: BTreeMap<u64, Thread>,
     pub(crate) space: Space,
+    /// Bytes of managed memory.
+    pub(crate) managed_used: usize,
+    /// What was advised about managed memory, by the address of the allocation.
+    pub(crate) advice: BTreeMap<u64, AdviceMap>,
     pub(crate) queues: BTreeMap<StreamId, Queue>,
     pub(crate) operations: BTreeMap<OperationId, Operation>,
     pub(crate) captures: BTreeMap<u64, Capture>,
@@ -139,6 +146,8 @@ impl State {
             graphs: Table::new(slot, Kind::Graph),
             threads: BTreeMap::new(),
             space: Space::new(slot, devices.len()),
+            managed_used: 0,
+            advice: BTreeMap::new(),
             devices,
             queues: BTreeMap::new(),
             operations: BTreeMap::new(),

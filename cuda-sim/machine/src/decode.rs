@@ -132,6 +132,7 @@ fn declare_global(variable: &Variable<'_>) -> Global {
         align: variable.align(),
         bytes: Vec::new(),
         relocations: Vec::new(),
+        managed: variable.managed,
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Global {
     pub bytes: Vec<u8>,
     /// Addresses to be added to the initial bytes.
     pub relocations: Vec<Relocation>,
+    /// Declared with `.attribute(.managed)`: the host reaches it at the same address.
+    pub managed: bool,
 }
 
 /// A parameter of a kernel as it lies in the parameter buffer.

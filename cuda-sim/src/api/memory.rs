@@ -10,8 +10,10 @@ use crate::submit::target;
 built! {
     cuMemGetInfo_v2 => info, (free: Out<usize>, total: Out<usize>);
     cuMemAlloc_v2 => allocate, (address: Out<CUdeviceptr>, size: usize);
+    cuMemAllocPitch_v2 => allocate_pitch, (
+        address: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, element: c_uint
+    );
     cuMemFree_v2 => free, (address: CUdeviceptr);
-    cuMemAllocManaged => allocate_managed, (address: Out<CUdeviceptr>, size: usize, flags: c_uint);
     cuMemGetAddressRange_v2 => address_range, (base: Out<CUdeviceptr>, size: Out<usize>, address: CUdeviceptr);
     cuMemAllocAsync [cuMemAllocAsync_ptsz] => allocate_async, (address: Out<CUdeviceptr>, size: usize, stream: CUstream);
     cuMemAllocFromPoolAsync [cuMemAllocFromPoolAsync_ptsz] => allocate_from_pool, (
@@ -46,11 +48,26 @@ fn allocate(call: &Call<'_>, address: Out<CUdeviceptr>, size: usize) -> Answer {
     Ok(())
 }
 
-fn allocate_managed(call: &Call<'_>, address: Out<CUdeviceptr>, _: usize, _: c_uint) -> Answer {
-    call.state().current(call.thread)?;
-    let _ = address.check()?;
-    // The device attribute says so as well.
-    Err(code::NOT_SUPPORTED)
+/// What the rows of pitched memory are aligned to.
+const PITCH: usize = 512;
+
+fn allocate_pitch(
+    call: &Call<'_>,
+    address: Out<CUdeviceptr>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+    element: c_uint,
+) -> Answer {
+    let (address, pitch) = (address.check()?, pitch.check()?);
+    if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
+        return Err(code::INVALID_VALUE);
+    }
+    let row = width.checked_next_multiple_of(PITCH);
+    let size = row.and_then(|row| row.checked_mul(height));
+    allocate(call, address, size.ok_or(code::OUT_OF_MEMORY)?)?;
+    pitch.set(row.unwrap_or(0));
+    Ok(())
 }
 
 fn free(call: &Call<'_>, address: CUdeviceptr) -> Answer {
@@ -64,13 +81,24 @@ fn free(call: &Call<'_>, address: CUdeviceptr) -> Answer {
     }
     state.check_captures(call.thread)?;
     let block = state.space.at(address).ok_or(code::INVALID_VALUE)?;
-    let device = block.device;
-    if block.allocation.is_none() || !matches!(block.origin, Origin::Allocated | Origin::Pool(_)) {
+    let (device, managed) = (block.device, block.is_managed());
+    let freed_here = matches!(
+        block.origin,
+        Origin::Allocated | Origin::Managed | Origin::Pool(_)
+    );
+    if block.allocation.is_none() || !freed_here {
         return Err(code::INVALID_VALUE);
     }
     state.healthy_device(device)?;
-    // The real call waits for the device, although nothing promises it.
-    schedule::run_device(call.instance, &mut state, device)?;
+    // The real call waits for the device, although nothing promises it; all devices may be at work on managed memory.
+    let others = if managed {
+        0..state.devices.len()
+    } else {
+        0..0
+    };
+    for device in others.chain([device]) {
+        schedule::run_device(call.instance, &mut state, device)?;
+    }
     state.healthy_device(device)?;
     state.note_release(address, call.number);
     state.release_block(address, call.number);

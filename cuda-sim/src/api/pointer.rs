@@ -54,8 +54,8 @@ fn look_up(state: &State, attribute: CUpointer_attribute, address: u64) -> Resul
         1..=4 | 6..=21 => Missing::NotApplicable,
         _ => Missing::Unknown,
     })?;
-    let host = block.is_host();
-    let kind = if host {
+    let (host, managed) = (block.is_host(), block.is_managed());
+    let kind = if host && !managed {
         CUmemorytype::CU_MEMORYTYPE_HOST
     } else {
         CUmemorytype::CU_MEMORYTYPE_DEVICE
@@ -73,10 +73,10 @@ fn look_up(state: &State, attribute: CUpointer_attribute, address: u64) -> Resul
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => Value::Address(address),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_HOST_POINTER if host => Value::Address(address),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
-            Value::Flag(allocation.sync_memops || !host)
+            Value::Flag(allocation.sync_memops || !host || managed)
         }
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID => Value::Id(allocation.id),
-        CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Flag(false),
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED => Value::Flag(managed),
         CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => {
             Value::Int(state.device_handle(block.device))
         }

@@ -261,8 +261,12 @@ impl State {
             self.drop_closing_pool(pool, call);
             return;
         }
-        let host = block.is_host();
+        let (host, managed) = (block.is_host(), block.is_managed());
         drop(self.space.remove(address, call));
+        if managed {
+            self.managed_used = self.managed_used.saturating_sub(capacity);
+            self.advice.remove(&address);
+        }
         if !host {
             self.unuse(device, capacity);
         }

@@ -86,7 +86,13 @@ impl State {
         let mut globals = Vec::new();
         for global in program.globals() {
             // A variable without bytes still has an address of its own.
-            match self.allocate_device(context, global.size.max(1), Origin::Module(handle), call) {
+            let size = global.size.max(1);
+            let allocated = if global.managed {
+                self.allocate_managed(context, size, Origin::ManagedModule(handle), call)
+            } else {
+                self.allocate_device(context, size, Origin::Module(handle), call)
+            };
+            match allocated {
                 Ok(address) => globals.push(address),
                 Err(result) => {
                     for address in globals {

@@ -43,6 +43,10 @@ pub(crate) enum Origin {
     Module(u64),
     /// The elements of a CUDA array.
     Array,
+    /// `cuMemAllocManaged`
+    Managed,
+    /// A managed variable of the module with that handle.
+    ManagedModule(u64),
     /// Pinned host memory, with its flags.
     Host(u32),
     /// Registered host memory, with its flags.
@@ -91,6 +95,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Whether it is managed memory, which lies in the host's.
+    pub(crate) fn is_managed(&self) -> bool {
+        matches!(self.origin, Origin::Managed | Origin::ManagedModule(_))
+    }
+
     /// Whether it lies in the host's memory.
     pub(crate) fn is_host(&self) -> bool {
         matches!(self.data, Data::Host(_))
