@@ -103,6 +103,11 @@ impl<'a> Lexer<'a> {
         CLASS[usize::from(self.byte(at))]
     }
 
+    /// The byte behind the last token.
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
+
     pub(crate) fn position(&self) -> Position {
         let column = u32::try_from(self.at - self.line_start)
             .unwrap_or(u32::MAX)

@@ -28,6 +28,7 @@ mod operand;
 mod parser;
 mod position;
 mod scalar;
+mod source_line;
 mod statement;
 mod variable;
 
@@ -38,5 +39,6 @@ pub use module::Module;
 pub use operand::Operand;
 pub use position::Position;
 pub use scalar::ScalarType;
+pub use source_line::{Inlined, SourceLine, SourceMap};
 pub use statement::{Directive, Guard, Instruction, Prototype, Statement};
 pub use variable::{Initial, Linkage, Space, Variable};

@@ -76,6 +76,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Moves past a block whose opening brace is the current token, without looking at what lies between.
+    fn skip_block(&mut self) -> Result<(), ParseError> {
+        // The token after the brace has not been read yet: the lexer stands right behind it.
+        let open = self.here();
+        self.lexer.skip_block(open)?;
+        let end = self.lexer.offset();
+        self.advance()?;
+        self.end = end;
+        Ok(())
+    }
+
     fn word(&mut self, expected: &str) -> Result<&'a str, ParseError> {
         if self.token.kind == Kind::Word {
             Ok(self.advance()?.text)

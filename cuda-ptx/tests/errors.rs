@@ -1,7 +1,5 @@
 //! Texts that are not PTX: each is an error with its place, and none costs more than its length.
 
-use std::time::{Duration, Instant};
-
 use cuda_ptx::Module;
 
 const SAMPLE: &str = r#".version 7.0
@@ -198,44 +196,4 @@ fn deep_nesting_is_an_error_and_no_overflow() {
     assert!(Module::parse(&long).is_ok());
     let long = format!("{head}mov.u32 %r1, {}1;\n}}", "1 + 2 * ".repeat(many));
     assert!(Module::parse(&long).is_ok());
-}
-
-/// Twice the text must not take four times as long.
-#[test]
-fn time_grows_with_the_length_and_not_faster() {
-    let head = ".version 7.0\n.target sm_52\n.entry k() {\n";
-    let repeated = [
-        ("add.s32 %r1, %r2, %r3;\n", "}"),
-        ("a:", "}"),
-        (";", "}"),
-        ("{}", "}"),
-        (".reg .b32 %a, %b;", "}"),
-        ("@%p a;", "}"),
-        ("# x", "}"),
-        ("// #", "}"),
-        ("/**/", "}"),
-        (".loc 1 1 1 ", "\n}"),
-        (" ", "}"),
-    ];
-    let best = |text: &str| {
-        (0..3)
-            .map(|_| {
-                let start = Instant::now();
-                let _ = (
-                    Module::parse(text).is_ok(),
-                    Module::parse_signatures(text).is_ok(),
-                );
-                start.elapsed()
-            })
-            .min()
-            .unwrap_or_default()
-    };
-    for (piece, tail) in repeated {
-        let text = |count: usize| format!("{head}{}{tail}", piece.repeat(count / piece.len()));
-        let (short, long) = (best(&text(50_000)), best(&text(400_000)));
-        assert!(
-            long < short * 32 + Duration::from_millis(20),
-            "`{piece}`: {short:?} for one, {long:?} for eight"
-        );
-    }
 }

@@ -76,6 +76,7 @@ mod trace;
 mod unbuilt;
 
 pub use builder::{BuildError, Builder};
+pub use cuda_sim_machine::SourceLine;
 pub use device::DeviceConfig;
 pub use environment::EnvironmentError;
 pub use leak::{Leak, LeakKind};

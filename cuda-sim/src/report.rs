@@ -5,7 +5,7 @@ mod race;
 
 use std::fmt;
 
-use cuda_sim_machine::{Fault, FaultKind, MemoryFault};
+use cuda_sim_machine::{Fault, FaultKind, MemoryFault, SourceLine};
 
 use crate::site::CallSite;
 use crate::state::space::{Presence, Space};
@@ -80,6 +80,8 @@ pub struct Report {
     pub line: Option<u32>,
     /// The instruction as it stands there.
     pub instruction: Option<String>,
+    /// The line of the source that the instruction was compiled from, where the PTX says so (`nvcc -lineinfo`).
+    pub source: Option<SourceLine>,
     /// Coordinates of the block.
     pub block: Option<[u32; 3]>,
     /// Coordinates of the thread in its block.
@@ -105,6 +107,7 @@ impl Report {
             kernel: None,
             line: None,
             instruction: None,
+            source: None,
             block: None,
             thread: None,
             address: None,
@@ -122,6 +125,7 @@ impl Report {
         if let Some(place) = &fault.place {
             report.line = Some(place.line);
             report.instruction = Some(place.instruction.clone());
+            report.source = place.source.clone();
             report.block = Some(place.block);
             report.thread = Some(place.thread);
         }

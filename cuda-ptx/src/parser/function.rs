@@ -34,14 +34,11 @@ impl<'a> Parser<'a> {
         while self.token.kind == Kind::Dotted {
             self.tuning(&mut tuning)?;
         }
-        let open = self.here();
         let body = if self.token.is("{") {
             match self.bodies {
                 Bodies::Parse => Some(self.body()?),
                 Bodies::Skip => {
-                    // The token after the brace has not been read yet: the lexer stands right behind it.
-                    self.lexer.skip_block(open)?;
-                    self.advance()?;
+                    self.skip_block()?;
                     None
                 }
             }

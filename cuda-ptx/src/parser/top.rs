@@ -127,9 +127,7 @@ impl<'a> Parser<'a> {
                     }
                     self.advance()?;
                 }
-                let open = self.here();
-                self.lexer.skip_block(open)?;
-                self.advance()?;
+                self.skip_block()?;
             }
             ".file" | ".loc" | ".version" => self.skip_line_directive(position.line)?,
             ".alias" => {

@@ -1,5 +1,6 @@
 //! Decoded instructions: what the warps execute.
 
+use crate::SourceLine;
 use crate::exec::{Env, LaneError, Scope};
 use crate::ops::compare::{Combine, Test};
 use crate::registers::Registers;
@@ -93,6 +94,8 @@ impl Instr {
 pub(crate) struct Source {
     pub(crate) line: u32,
     pub(crate) text: String,
+    /// Index in [`Code::source_lines`].
+    pub(crate) compiled_from: Option<u32>,
 }
 
 /// What a row holds before the first instruction.
@@ -196,6 +199,8 @@ pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) instructions: Vec<Instr>,
     pub(crate) sources: Vec<Source>,
+    /// The lines that its `.loc` directives name.
+    pub(crate) source_lines: Vec<SourceLine>,
     pub(crate) rows: RowCounts,
     /// Initial contents of 32-bit rows.
     pub(crate) word_inits: Vec<(u32, Init)>,

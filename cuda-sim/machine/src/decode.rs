@@ -13,6 +13,7 @@ mod initial;
 mod memory;
 mod pressure;
 mod reach;
+mod source_line;
 mod stack;
 mod symbols;
 mod warp;
@@ -21,7 +22,7 @@ use std::collections::HashMap;
 
 pub(crate) use reach::frame_bytes;
 
-use cuda_ptx::{FunctionKind, Linkage, Module, Space, Variable};
+use cuda_ptx::{FunctionKind, Linkage, Module, SourceMap, Space, Variable};
 
 use crate::program::SharedVariable;
 use crate::{Global, GlobalSpace, Program};
@@ -35,6 +36,7 @@ pub(crate) struct Names<'m, 'a> {
     pub(crate) shared: HashMap<&'a str, usize>,
     /// Definitions, or declarations where there is no definition.
     pub(crate) functions: HashMap<&'a str, usize>,
+    pub(crate) source_map: SourceMap<'a>,
 }
 
 impl Names<'_, '_> {
@@ -55,6 +57,7 @@ impl Program {
             unusable: HashMap::new(),
             shared: HashMap::new(),
             functions: HashMap::new(),
+            source_map: SourceMap::new(module),
         };
         let mut program = Self {
             kernels: Vec::new(),

@@ -1,6 +1,7 @@
 //! Why a launch ended early, and where.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::MemoryFault;
 
@@ -159,6 +160,32 @@ impl fmt::Display for FaultKind {
     }
 }
 
+/// The line of the source from which an instruction was compiled, where the PTX says so (`.loc`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file, as the compiler names it.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 where it is not known.
+    pub column: u32,
+    /// Where the line belongs to a function that was put into another one: that function's name, file and line of the place.
+    pub inlined: Option<(String, Arc<str>, u32)>,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        if let Some((function, file, line)) = &self.inlined {
+            write!(f, " (`{function}`, inlined at {file}:{line})")?;
+        }
+        Ok(())
+    }
+}
+
 /// Which thread executed which instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -168,6 +195,8 @@ pub struct Place {
     pub line: u32,
     /// The instruction as it stands there.
     pub instruction: String,
+    /// The line of the source that it was compiled from.
+    pub source: Option<SourceLine>,
     /// Coordinates of the block in the grid.
     pub block: [u32; 3],
     /// Coordinates of the thread in the block.
@@ -193,9 +222,14 @@ impl fmt::Display for Fault {
                 write!(f, ", function `{}`", place.function)?;
             }
             let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
+            if let Some(source) = &place.source {
+                write!(f, ", {source}, PTX")?;
+            } else {
+                f.write_str(",")?;
+            }
             write!(
                 f,
-                ", line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+                " line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
                 place.line, place.instruction
             )?;
         }

@@ -79,7 +79,7 @@ mod program;
 mod registers;
 
 pub use exec::run;
-pub use fault::{Fault, FaultKind, Place, Unsupported, Window};
+pub use fault::{Fault, FaultKind, Place, SourceLine, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics};
 pub use memory::{
     CODE_WINDOW, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW,

@@ -44,6 +44,8 @@ pub(super) struct Decoder<'m, 'a> {
     pub(super) call_targets: HashMap<&'a str, Vec<&'a str>>,
     /// Index of the statement that is decoded.
     pub(super) source: u32,
+    /// Index of the last `.loc`.
+    pub(super) compiled_from: Option<u32>,
 }
 
 /// Decodes a function; the second value says what is not implemented in it.
@@ -70,6 +72,7 @@ pub(super) fn decode<'a>(
         prototypes: HashMap::new(),
         call_targets: HashMap::new(),
         source: 0,
+        compiled_from: None,
     };
     let problem = decoder.run().err();
     (decoder.code, problem)
@@ -144,7 +147,8 @@ impl<'a> Decoder<'_, 'a> {
                     self.prototypes
                         .insert(last_label.unwrap_or(""), formals.signature);
                 }
-                // Debugging information, and hints.
+                Statement::Directive(directive) if directive.name == ".loc" => self.loc(directive),
+                // Hints.
                 Statement::Directive(_) => {}
                 Statement::BlockStart(_) => {
                     self.parents.push(self.block);
@@ -171,6 +175,7 @@ impl<'a> Decoder<'_, 'a> {
         self.code.sources.push(Source {
             line,
             text: text.to_owned(),
+            compiled_from: self.compiled_from,
         });
         self.code.sources.len() as u32 - 1
     }

@@ -216,6 +216,9 @@ fn place_fault(
             function: code.name.clone(),
             line: source.line,
             instruction: source.text.clone(),
+            source: source
+                .compiled_from
+                .and_then(|line| code.source_lines.get(line as usize).cloned()),
             block,
             thread: [thread % x, thread / x % y, thread / x / y % z],
         })

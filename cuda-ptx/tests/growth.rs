@@ -1,0 +1,134 @@
+//! Time grows with the length of the text and not faster, whatever the text consists of.
+//!
+//! `cargo test --release -p cuda-ptx --test growth -- --ignored` does the same with 100 MB of each kind.
+
+use std::time::{Duration, Instant};
+
+use cuda_ptx::Module;
+
+/// A kind of text: what it starts with, what is repeated, and how it ends.
+type Kind = (&'static str, &'static str, &'static str);
+
+const BODY: &str = ".version 7.0\n.target sm_52\n.entry k() {\n";
+const MODULE: &str = ".version 7.0\n.target sm_52\n";
+const KINDS: &[Kind] = &[
+    (BODY, "add.s32 %r1, %r2, %r3;\n", "}"),
+    (BODY, "mov.u32 %r1, ((1+2)*3)<<4;\n", "}"),
+    (BODY, "a:", "}"),
+    (BODY, ";", "}"),
+    (BODY, "{}", "}"),
+    (BODY, "{.reg .b32 %a; bra b;}", "}"),
+    (BODY, ".reg .b32 %a, %b;", "}"),
+    (BODY, ".reg .b32 %r<9>;", "}"),
+    (BODY, "@%p a;", "}"),
+    (BODY, "bra somewhere;", "}"),
+    (BODY, "# x", "}"),
+    (BODY, "// #", "}"),
+    (BODY, "/**/", "}"),
+    (BODY, "\r\n", "}"),
+    (BODY, ".loc 1 1 1 ", "\n}"),
+    (BODY, ".loc 1 1 1\n", "\n}"),
+    (BODY, " ", "}"),
+    (BODY, "T: .branchtargets a, b, c;", "}"),
+    ("", "(", ""),
+    ("", "\u{e4}", ""),
+    ("", "\0", ""),
+    (BODY, "{", ""),
+    (BODY, "mov.u32 %r1, (((((((1", ""),
+    (MODULE, ".global .b32 a;", ""),
+    (MODULE, ".global .u64 a = {b, c};", ""),
+    (MODULE, ".func f();", ""),
+    (MODULE, ".func f() { ret; }", ""),
+    (MODULE, ".section a { .b8 1 }", ""),
+    (MODULE, ".file 1 \"a\"\n", ""),
+    (
+        ".version 7.0\n.target sm_52\n.global .b8 a[] = {",
+        "1,",
+        "1};",
+    ),
+    (".version 7.0\n.target sm_52\n.global .b8 a[] = ", "{", ""),
+    (
+        ".version 7.0\n.target sm_52\n.entry k(",
+        ".param .b32 a,",
+        ".param .b32 a);",
+    ),
+    (".version 7.0\n.target ", "sm_52, ", "sm_52"),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { add.u32 ",
+        "%r1, ",
+        "%r1; }",
+    ),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { add",
+        ".u32",
+        " %r1; }",
+    ),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { mov.u32 %r1, ",
+        "1 + 2 * ",
+        "1; }",
+    ),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { mov.u32 %r1, ",
+        "-",
+        "1; }",
+    ),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { mov.u32 %r1, %r",
+        "1",
+        "; }",
+    ),
+    (
+        ".version 7.0\n.target sm_52\n.entry k() { mov.u32 %r1, 0x",
+        "f",
+        "; }",
+    ),
+];
+
+/// Everything that can be done with a text of that length.
+fn work(kind: &Kind, len: usize) -> Duration {
+    let (head, piece, tail) = kind;
+    let text = format!("{head}{}{tail}", piece.repeat(len / piece.len()));
+    let start = Instant::now();
+    if let Ok(module) = Module::parse(&text) {
+        drop(module.check());
+    }
+    drop(Module::parse_signatures(&text));
+    start.elapsed()
+}
+
+/// Eight times the text must not take 32 times as long. Other work on the machine can only make a measurement longer, so one that is
+/// short enough is enough.
+fn grows_linearly(kind: &Kind, len: usize) {
+    let mut worst = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..8 {
+        let short = work(kind, len).min(work(kind, len));
+        let long = work(kind, 8 * len);
+        if long < short * 32 + Duration::from_millis(20) {
+            return;
+        }
+        worst = (short, long);
+    }
+    panic!(
+        "`{}`: {:?} for one, {:?} for eight",
+        kind.1, worst.0, worst.1
+    );
+}
+
+#[test]
+fn of_short_texts() {
+    for kind in KINDS {
+        grows_linearly(kind, 20_000);
+    }
+}
+
+#[test]
+#[ignore = "takes a minute in release mode"]
+fn of_100_megabytes() {
+    for kind in KINDS {
+        let took = work(kind, 100_000_000);
+        println!("{:>8.2} s  `{}`", took.as_secs_f64(), kind.1.escape_debug());
+        // Three passes at 10 MB/s; real texts take a fraction of it.
+        assert!(took < Duration::from_secs(30), "`{}` took {took:?}", kind.1);
+    }
+}
