@@ -29,7 +29,8 @@ impl<'a> Decoder<'_, 'a> {
             }
             (["ret"] | ["ret", "uni"], []) => self.push(self.instr(Op::Return)),
             (["exit"], []) => self.push(self.instr(Op::Exit)),
-            (["trap"], []) => self.push(self.instr(Op::Trap)),
+            // Without a debugger, a breakpoint ends the launch as a trap does.
+            (["trap"] | ["brkpt"], []) => self.push(self.instr(Op::Trap)),
             (["call"] | ["call", "uni"], _) => self.call(operands)?,
             _ if self.hint(mnemonic, operands)? => {}
             _ => return self.barrier(mnemonic, operands),

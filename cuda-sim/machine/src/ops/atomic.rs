@@ -2,7 +2,7 @@
 
 pub(crate) mod vector;
 
-use super::float::{Brain, Half, add_halves, flush};
+use super::float::{Brain, Half, add_halves, flush, settled};
 use super::map::Ty;
 use super::memory::addresses;
 use crate::WARP_SIZE;
@@ -76,6 +76,16 @@ fn add_f32(a: u32, b: u32, global: bool) -> u32 {
     })
 }
 
+/// In global memory a NaN operand goes through as it is, the second before the first; in shared memory it is made quiet.
+fn add_f64(a: u64, b: u64, global: bool) -> u64 {
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    match (x.is_nan(), y.is_nan()) {
+        (_, true) if global => b,
+        (true, _) if global => a,
+        _ => settled(x + y, [x, y]).to_bits(),
+    }
+}
+
 /// The form with that operation, `.noftz` or not, and that type.
 pub(crate) fn lookup(operation: &str, noftz: bool, ty: &str) -> Option<Form> {
     if noftz {
@@ -86,7 +96,7 @@ pub(crate) fn lookup(operation: &str, noftz: bool, ty: &str) -> Option<Form> {
         ("add", "u64") => form!(B64 u64, 1, |old, b, _c, _g| old.wrapping_add(b)),
         ("add", "f32") => form!(F32 u32, 1, |old, b, _c, global| add_f32(old, b, global)),
         ("add", "f64") => {
-            form!(F64 u64, 1, |old, b, _c, _g| (f64::from_bits(old) + f64::from_bits(b)).to_bits())
+            form!(F64 u64, 1, |old, b, _c, global| add_f64(old, b, global))
         }
         ("min", "u32") => form!(B32 u32, 1, |old, b, _c, _g| old.min(b)),
         ("min", "s32") => form!(B32 u32, 1, |old, b, _c, _g| (old as i32).min(b as i32) as u32),

@@ -6,6 +6,7 @@ mod pairs;
 
 pub(crate) use lanes::operation;
 
+use super::float::quiet64;
 use super::map::Entry;
 use super::numbers::{
     Number, Rounding, brain_to_f64, from_f64, half_to_f64, integer_to_f64, largest, nan_from_f64,
@@ -158,13 +159,7 @@ impl Conversion {
                 self.integer_to_integer(value)
             };
         }
-        // A move, but for halves, whose NaN becomes canonical.
-        if self.from == self.to
-            && self.from.bits() > 16
-            && !self.integral
-            && !self.flushes
-            && !self.saturates
-        {
+        if let Some(bits) = self.of_bits(bits) {
             return bits;
         }
         let mut value = match self.from {
@@ -184,6 +179,34 @@ impl Conversion {
             value = round_to_integral(value, self.rounding);
         }
         self.finish(value)
+    }
+
+    /// The conversions that work on bits and not on numbers: moves, and what GPUs do to NaN.
+    fn of_bits(&self, bits: u64) -> Option<u64> {
+        let plain = !(self.integral || self.flushes || self.saturates);
+        let single = bits as u32;
+        match (self.from, self.to) {
+            // A half's NaN becomes canonical.
+            (from, to) if from == to && plain && from.bits() > 16 => Some(bits),
+            (Number::Bf16, Number::F32) if plain => Some(bits << 16),
+            // Away from zero: half a step of the last bit that is kept. With `.satfinite` NaN is lowered like infinity.
+            (Number::F32, Number::Tf32) if self.rounding == Rounding::Away => {
+                let step = if f32::from_bits(single).is_nan() {
+                    0
+                } else {
+                    0x1000
+                };
+                let rounded = single.wrapping_add(step) & 0xffff_e000;
+                let over = self.bounded && rounded & 0x7f80_0000 == 0x7f80_0000;
+                Some(u64::from(if over { rounded - 0x2000 } else { rounded }))
+            }
+            (Number::F32, Number::Tf32) if f32::from_bits(single).is_nan() => Some(0x7fff_e000),
+            // A single's NaN is made canonical where denormals are flushed.
+            (Number::F32, Number::F64) if self.flushes && !self.saturates => f32::from_bits(single)
+                .is_nan()
+                .then_some(0x7fff_ffff_e000_0000),
+            _ => None,
+        }
     }
 
     fn integer_to_integer(&self, value: u64) -> u64 {
@@ -222,7 +245,7 @@ impl Conversion {
         }
         // NaN keeps sign and payload on the way to and from doubles, and becomes canonical otherwise.
         if value.is_nan() && (self.from == Number::F64 || self.to == Number::F64) {
-            return nan_from_f64(value, self.to);
+            return nan_from_f64(quiet64(value), self.to);
         }
         if self.cuts && value.is_sign_negative() && !value.is_nan() {
             return 0;

@@ -25,6 +25,27 @@ pub(crate) fn canonical64(x: f64) -> u64 {
     x.to_bits()
 }
 
+/// A NaN, made quiet.
+#[inline(always)]
+pub(crate) fn quiet64(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() | 1 << 51)
+}
+
+/// A double-precision result; a NaN is the first operand that is one, made quiet, or else the one that arises anew. Which NaN the host's
+/// own arithmetic gives depends on the host.
+#[inline(always)]
+pub(crate) fn settled<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
+    let mut nan = f64::from_bits(0xfff8_0000_0000_0000);
+    for operand in operands.into_iter().rev() {
+        nan = if operand.is_nan() {
+            quiet64(operand)
+        } else {
+            nan
+        };
+    }
+    if result.is_nan() { nan } else { result }
+}
+
 /// `.ftz`: a denormal becomes zero of its sign.
 #[inline(always)]
 pub(crate) fn flush(x: f32) -> f32 {
@@ -134,15 +155,23 @@ fn nearest32(mnemonic: &[&str]) -> Option<Entry> {
 
 fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
     Some(match mnemonic {
-        ["add", "f64"] | ["add", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a + b),
-        ["sub", "f64"] | ["sub", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a - b),
-        ["mul", "f64"] | ["mul", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a * b),
-        ["fma" | "mad", "rn", "f64"] => entry!(F64 <- F64 F64 F64 |a, b, c| a.mul_add(b, c)),
-        ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| a / b),
-        ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| 1.0 / a),
-        ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| a.sqrt()),
-        ["neg", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { -a }),
-        ["abs", "f64"] => entry!(F64 <- F64 |a| if a.is_nan() { a } else { a.abs() }),
+        ["add", "f64"] | ["add", "rn", "f64"] => {
+            entry!(F64 <- F64 F64 |a, b| settled(a + b, [b, a]))
+        }
+        ["sub", "f64"] | ["sub", "rn", "f64"] => {
+            entry!(F64 <- F64 F64 |a, b| settled(a - b, [b, a]))
+        }
+        ["mul", "f64"] | ["mul", "rn", "f64"] => {
+            entry!(F64 <- F64 F64 |a, b| settled(a * b, [b, a]))
+        }
+        ["fma" | "mad", "rn", "f64"] => {
+            entry!(F64 <- F64 F64 F64 |a, b, c| settled(a.mul_add(b, c), [b, c, a]))
+        }
+        ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(a / b, [a, b])),
+        ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| settled(1.0 / a, [a])),
+        ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| settled(a.sqrt(), [a])),
+        ["neg", "f64"] => entry!(F64 <- F64 |a| settled(-a, [a])),
+        ["abs", "f64"] => entry!(F64 <- F64 |a| settled(a.abs(), [a])),
         ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
         _ => return None,
     })

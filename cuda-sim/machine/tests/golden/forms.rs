@@ -1,65 +1,89 @@
-//! Every form of an instruction that is compared with a GPU, each as a kernel of its own.
-
-mod comparisons;
-mod conversions;
-mod floats;
-mod integers;
+//! The forms that are compared with a GPU, each as a kernel of its own.
 
 use std::fmt::Write as _;
 
-pub(crate) use floats::approximate;
+use crate::grammar::Candidate;
+use crate::kinds::{Kind, memory_bits};
 
-/// What a register holds; it decides how the inputs are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Pred,
-    I16,
-    I32,
-    I64,
-    F16,
-    F32,
-    F64,
+/// An operand in the notation of `isa.txt`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Operand {
+    /// Written out.
+    Text(String),
+    /// `_`
+    Sink,
+    /// So many registers of a type: a vector where there are more than one.
+    Registers(String, usize),
+    /// A cell of memory that holds so many elements of a type: space, type, number.
+    Cell(char, String, usize),
 }
 
-impl Kind {
-    pub(crate) fn bits(self) -> u32 {
-        match self {
-            Self::Pred => 1,
-            Self::I16 | Self::F16 => 16,
-            Self::I32 | Self::F32 => 32,
-            Self::I64 | Self::F64 => 64,
-        }
-    }
-
-    fn of(ty: &str) -> Self {
-        match ty {
-            "pred" => Self::Pred,
-            "f16" => Self::F16,
-            "f32" => Self::F32,
-            "f64" => Self::F64,
-            _ if ty.ends_with("64") => Self::I64,
-            _ if ty.ends_with("16") || ty.ends_with('8') && ty.len() == 2 => Self::I16,
-            _ => Self::I32,
-        }
-    }
-}
-
-/// One form.
+/// A candidate that can be written as a kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct Form {
-    /// The mnemonic, and the immediate operand where there is one.
+    /// Mnemonic and operands.
     pub(crate) name: String,
-    pub(crate) output: Kind,
+    mnemonic: String,
+    destinations: Vec<Operand>,
+    sources: Vec<Operand>,
+    /// Only the even lanes run it.
+    even: bool,
+    /// Why it is not recorded.
+    pub(crate) excuse: Option<String>,
+    /// What each input word holds.
     pub(crate) inputs: Vec<Kind>,
-    /// What follows the register operands.
-    tail: String,
-    /// For `setp`: the destination is a predicate pair.
-    pair: bool,
+    pub(crate) output: Kind,
 }
 
-/// The name of a register of that kind.
-fn register(kind: Kind, number: usize) -> String {
-    let prefix = match kind.bits() {
+fn is_type(part: &str) -> bool {
+    matches!(
+        part,
+        "pred" | "tf32" | "e4m3x2" | "e5m2x2" | "u4" | "s4" | "u2" | "s2"
+    ) || part
+        .strip_prefix("bf")
+        .or_else(|| part.strip_prefix(['u', 's', 'b', 'f']))
+        .is_some_and(|width| {
+            let width = width.strip_suffix("x2").unwrap_or(width);
+            !width.is_empty() && width.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+/// The type that a token names: a number counts the mnemonic's types from the end, `w` is twice as wide as the last.
+fn named_type(token: &str, types: &[&str]) -> String {
+    match token {
+        "w" if types[types.len() - 1].ends_with("16") => String::from("b32"),
+        "w" => String::from("b64"),
+        token => match token.parse::<usize>() {
+            Ok(number) => types[types.len() - number].to_owned(),
+            Err(_) => token.to_owned(),
+        },
+    }
+}
+
+fn operand(token: &str, types: &[&str]) -> Operand {
+    let (space, token) = match token.split_once(':') {
+        Some((space, token)) => (space.chars().next(), token),
+        None => (None, token),
+    };
+    if let Some(text) = token.strip_prefix('=') {
+        return Operand::Text(text.to_owned());
+    }
+    if token == "_" {
+        return Operand::Sink;
+    }
+    let (ty, count) = token
+        .split_once('*')
+        .map_or((token, 1), |(ty, count)| (ty, count.parse().unwrap()));
+    let ty = named_type(ty, types);
+    match space {
+        Some(space) => Operand::Cell(space, ty, count),
+        None => Operand::Registers(ty, count),
+    }
+}
+
+/// The name of a register for a type.
+fn register(ty: &str, number: usize) -> String {
+    let prefix = match Kind::of(ty).bits() {
         1 => "%p",
         16 => "%h",
         32 => "%r",
@@ -68,118 +92,278 @@ fn register(kind: Kind, number: usize) -> String {
     format!("{prefix}{number}")
 }
 
+fn registers(ty: &str, first: usize, count: usize) -> String {
+    if count == 1 {
+        return register(ty, first);
+    }
+    let names: Vec<String> = (first..first + count)
+        .map(|number| register(ty, number))
+        .collect();
+    format!("{{{}}}", names.join(", "))
+}
+
+/// Words of input that so many elements take.
+fn words(ty: &str, count: usize) -> usize {
+    (memory_bits(ty) as usize * count).div_ceil(64)
+}
+
 impl Form {
-    fn new(name: &str, output: &str, inputs: &[&str]) -> Self {
-        let inputs = inputs.iter().map(|ty| Kind::of(ty)).collect();
+    pub(crate) fn new(candidate: &Candidate) -> Self {
+        let types: Vec<&str> = candidate
+            .mnemonic
+            .split('.')
+            .filter(|part| is_type(part))
+            .collect();
+        let (operands, excuse) = match candidate.operands.split_once(" !") {
+            Some((operands, excuse)) => (operands, Some(excuse.to_owned())),
+            None => (candidate.operands.as_str(), None),
+        };
+        let mut tokens: Vec<&str> = operands.split(' ').collect();
+        let even = tokens.last() == Some(&"@even");
+        if even {
+            tokens.pop();
+        }
+        let destinations = match tokens[0] {
+            "-" => Vec::new(),
+            token => token
+                .split('|')
+                .map(|token| operand(token, &types))
+                .collect(),
+        };
+        let sources: Vec<Operand> = tokens[1..]
+            .iter()
+            .map(|token| operand(token, &types))
+            .collect();
+        let mut inputs = Vec::new();
+        for source in &sources {
+            if let Operand::Registers(ty, count) | Operand::Cell('g' | 's' | 'l' | 'x', ty, count) =
+                source
+            {
+                let kind = Kind::of(ty);
+                let kind = if *count == 1 { kind } else { kind.packed() };
+                inputs.extend(vec![kind; words(ty, *count)]);
+            }
+        }
+        let output = match destinations.first() {
+            Some(Operand::Registers(ty, 1)) if destinations.len() == 1 => Kind::of(ty),
+            _ => Kind::I64,
+        };
         Self {
-            name: name.to_owned(),
-            output: Kind::of(output),
+            name: format!("{} | {operands}", candidate.mnemonic),
+            mnemonic: candidate.mnemonic.clone(),
+            destinations,
+            sources,
+            even,
+            excuse,
             inputs,
-            tail: String::new(),
-            pair: false,
+            output,
         }
     }
 
-    fn with_tail(mut self, tail: &str) -> Self {
-        write!(self.name, " {tail}").unwrap();
-        self.tail = format!(", {tail}");
-        self
+    /// The instruction itself.
+    fn instruction(&self) -> String {
+        let mut next = 1;
+        let mut operands = Vec::new();
+        let mut first = 20;
+        let destinations: Vec<String> = self
+            .destinations
+            .iter()
+            .map(|destination| match destination {
+                Operand::Registers(ty, count) => {
+                    first += count;
+                    registers(ty, first - count, *count)
+                }
+                _ => String::from("_"),
+            })
+            .collect();
+        if !destinations.is_empty() {
+            operands.push(destinations.join("|"));
+        }
+        for source in &self.sources {
+            operands.push(match source {
+                Operand::Text(text) => text.clone(),
+                Operand::Sink => String::from("_"),
+                Operand::Registers(ty, count) => {
+                    next += count;
+                    registers(ty, next - count, *count)
+                }
+                Operand::Cell(space, ..) => match space {
+                    's' => String::from("[%s1]"),
+                    'l' => String::from("[cell]"),
+                    'c' => String::from("[constants]"),
+                    'k' => String::from("[block]"),
+                    'x' => String::from("[%a6]"),
+                    _ => String::from("[%a1]"),
+                },
+            });
+        }
+        // A load names its destination before, a store its source behind the address; both are in order already.
+        let guard = if self.even { "@%e " } else { "" };
+        format!("{guard}{} {};\n", self.mnemonic, operands.join(", "))
     }
 
-    /// The kernel that applies the form to `n` triples of 64-bit inputs.
+    /// The smallest kernel with the instruction, to ask whether it can be decoded or assembled.
+    pub(crate) fn probe(&self, index: usize) -> String {
+        format!(
+            ".visible .entry form_{index}({BLOCK})\n{{\n{DECLARATIONS}{}ret;\n}}\n",
+            self.instruction()
+        )
+    }
+
+    /// The kernel that applies the form to `n` records of four words.
     pub(crate) fn kernel(&self, index: usize) -> String {
         let mut text = format!(
-            ".visible .entry form_{index}(.param .u64 in, .param .u64 out, .param .u32 n)\n{{\n\
-             .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .b32 %i<5>; .reg .b64 %a<4>; .reg .pred %q;\n\
-             mov.u32 %i1, %ctaid.x; mov.u32 %i2, %ntid.x; mov.u32 %i3, %tid.x; mad.lo.u32 %i1, %i1, %i2, %i3;\n\
-             ld.param.u32 %i4, [n]; setp.ge.u32 %q, %i1, %i4; @%q bra done;\n\
-             ld.param.u64 %a1, [in]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %i1, 32; add.u64 %a1, %a1, %a3;\n\
-             mul.wide.u32 %a3, %i1, 8; add.u64 %a2, %a2, %a3;\n"
+            ".visible .entry form_{index}(.param .u64 in, .param .u64 out, .param .u32 n, {BLOCK})\n{{\n{DECLARATIONS}{PROLOGUE}"
         );
-        for (number, kind) in self.inputs.iter().enumerate() {
-            let offset = number * 8;
-            let number = number + 1;
-            match kind.bits() {
-                1 => writeln!(text, "ld.global.u32 %i4, [%a1+{offset}]; and.b32 %i4, %i4, 1; setp.ne.u32 %p{number}, %i4, 0;"),
-                bits => writeln!(text, "ld.global.b{bits} {}, [%a1+{offset}];", register(*kind, number)),
+        let (mut next, mut offset, mut cell) = (1, 0, None);
+        for source in &self.sources {
+            match source {
+                Operand::Registers(ty, count) => {
+                    let bits = memory_bits(ty);
+                    for part in 0..*count {
+                        let at = offset + part * bits as usize / 8;
+                        if bits == 1 {
+                            writeln!(text, "ld.global.u32 %i4, [%a1+{at}]; and.b32 %i4, %i4, 1; setp.ne.u32 %p{next}, %i4, 0;")
+                        } else {
+                            writeln!(text, "ld.global.b{bits} {}, [%a1+{at}];", register(ty, next))
+                        }
+                        .unwrap();
+                        next += 1;
+                    }
+                    offset += 8 * words(ty, *count);
+                }
+                Operand::Cell('c' | 'k', ..) => {}
+                Operand::Cell(space, ty, count) => {
+                    cell = Some((*space, words(ty, *count)));
+                    offset += 8 * words(ty, *count);
+                }
+                Operand::Text(_) | Operand::Sink => {}
             }
-            .unwrap();
         }
-        let sources: Vec<String> = self
-            .inputs
+        let fill = |text: &mut String, from: &str, to: &str, count: usize| {
+            for word in 0..count {
+                let at = 8 * word;
+                writeln!(
+                    text,
+                    "ld{}.b64 %d10, [{}+{at}]; st{}.b64 [{}+{at}], %d10;",
+                    &from[..from.find(' ').unwrap()],
+                    &from[from.find(' ').unwrap() + 1..],
+                    &to[..to.find(' ').unwrap()],
+                    &to[to.find(' ').unwrap() + 1..]
+                )
+                .unwrap();
+            }
+        };
+        let place = match cell {
+            Some(('s' | 'x', _)) => Some(".shared %s1"),
+            Some(('l', _)) => Some(".local cell"),
+            _ => None,
+        };
+        if let (Some(place), Some((_, count))) = (place, cell) {
+            fill(&mut text, ".global %a1", place, count);
+        }
+        if ["addc", "subc", "madc"]
             .iter()
-            .enumerate()
-            .map(|(number, &kind)| register(kind, number + 1))
-            .collect();
-        let destination = register(self.output, 0);
-        let carries = ["addc", "subc", "madc"]
-            .iter()
-            .any(|opcode| self.name.starts_with(opcode));
-        if carries {
+            .any(|opcode| self.mnemonic.starts_with(opcode))
+        {
             // The carry is the lowest bit of the first input.
-            let low = if self.output.bits() == 64 {
-                "cvt.u32.u64 %r8, %d1;"
+            let low = if self.inputs[0].bits() == 64 {
+                "cvt.u32.u64 %r10, %d1;"
             } else {
-                "mov.b32 %r8, %r1;"
+                "mov.b32 %r10, %r1;"
             };
             writeln!(
                 text,
-                "{low} shl.b32 %r8, %r8, 31; add.cc.u32 %r8, %r8, %r8;"
+                "{low} shl.b32 %r10, %r10, 31; add.cc.u32 %r10, %r10, %r10;"
             )
             .unwrap();
         }
-        let mnemonic = self.name.split(' ').next().unwrap();
-        let second = if self.pair { "|%p8" } else { "" };
-        writeln!(
-            text,
-            "{mnemonic} {destination}{second}, {}{};",
-            sources.join(", "),
-            self.tail
-        )
-        .unwrap();
-        let gives = self.name.contains(".cc.");
-        if gives {
-            writeln!(
-                text,
-                "addc.u32 %r7, 0, 0; cvt.u64.u32 %d6, %r7; shl.b64 %d6, %d6, 63;"
-            )
-            .unwrap();
-        }
-        match self.output.bits() {
-            1 if self.pair => {
-                writeln!(text, "selp.b64 %d7, 1, 0, {destination}; selp.b64 %d8, 2, 0, %p8; add.u64 %d7, %d7, %d8;").unwrap();
+        let registers_only = self
+            .destinations
+            .iter()
+            .filter(|destination| **destination != Operand::Sink);
+        for (number, destination) in registers_only.enumerate() {
+            // A lane that does not run it leaves zero.
+            if let (Operand::Registers(ty, 1), true) = (destination, self.even) {
+                let number = 20 + number;
+                match Kind::of(ty) {
+                    Kind::Pred => writeln!(text, "setp.ne.u32 %p{number}, 0, 0;").unwrap(),
+                    kind => {
+                        writeln!(text, "mov.b{} {}, 0;", kind.bits(), register(ty, number)).unwrap()
+                    }
+                }
             }
-            1 => writeln!(text, "selp.b64 %d7, 1, 0, {destination};").unwrap(),
-            64 => writeln!(text, "mov.b64 %d7, {destination};").unwrap(),
-            bits => writeln!(text, "cvt.u64.u{bits} %d7, {destination};").unwrap(),
         }
-        if gives {
-            text.push_str("xor.b64 %d7, %d7, %d6;\n");
+        text.push_str(&self.instruction());
+        let mut results = Vec::new();
+        let mut number = 20;
+        for destination in &self.destinations {
+            if let Operand::Registers(ty, count) = destination {
+                results.extend(
+                    (number..number + count)
+                        .map(|number| (Kind::of(ty).bits(), register(ty, number))),
+                );
+                number += count;
+            }
         }
-        text.push_str("st.global.b64 [%a2], %d7;\ndone: ret;\n}\n");
+        if self.mnemonic.contains(".cc.") {
+            text.push_str("addc.u32 %r11, 0, 0;\n");
+            results.push((32, String::from("%r11")));
+        }
+        if let (Some(place), Some((_, count))) = (place, cell) {
+            fill(&mut text, place, ".global %a1", count);
+        }
+        if let Some((_, count)) = cell.filter(|_| !self.mnemonic.starts_with("ld")) {
+            for word in 0..count {
+                writeln!(text, "ld.global.b64 %d{}, [%a1+{}];", 11 + word, 8 * word).unwrap();
+                results.push((64, format!("%d{}", 11 + word)));
+            }
+        }
+        text.push_str("mov.b64 %d0, 0;\n");
+        let single = results.len() == 1;
+        for (bits, name) in results {
+            match bits {
+                1 => writeln!(text, "selp.b64 %d9, 1, 0, {name};"),
+                64 => writeln!(text, "mov.b64 %d9, {name};"),
+                bits => writeln!(text, "cvt.u64.u{bits} %d9, {name};"),
+            }
+            .unwrap();
+            // Several results are mixed.
+            text.push_str(if single {
+                "mov.b64 %d0, %d9;\n"
+            } else {
+                "mad.lo.u64 %d0, %d0, 0x9e3779b97f4a7c15, %d9;\n"
+            });
+        }
+        text.push_str("st.global.b64 [%a2], %d0;\ndone: ret;\n}\n");
         text
     }
 }
 
-/// A module with the kernels of these forms.
-pub(crate) fn module(forms: &[Form]) -> String {
-    let mut text = String::from(".version 8.0\n.target sm_90\n.address_size 64\n");
-    for (index, form) in forms.iter().enumerate() {
-        text.push_str(&form.kernel(index));
-    }
-    text
+const BLOCK: &str = ".param .align 32 .b8 block[32]";
+
+const DECLARATIONS: &str = ".reg .pred %p<30>; .reg .b16 %h<30>; .reg .b32 %r<30>; .reg .b64 %d<30>; .reg .b32 %i<6>; .reg .b64 %a<7>;\n\
+    .reg .b32 %s<2>; .reg .pred %q; .reg .pred %e; .shared .align 32 .b8 shared_cells[4096]; .local .align 32 .b8 cell[32];\n";
+
+const PROLOGUE: &str = "mov.u32 %i1, %ctaid.x; mov.u32 %i2, %ntid.x; mov.u32 %i3, %tid.x; mad.lo.u32 %i1, %i1, %i2, %i3;\n\
+    ld.param.u32 %i4, [n]; setp.ge.u32 %q, %i1, %i4; @%q bra done;\n\
+    ld.param.u64 %a1, [in]; ld.param.u64 %a2, [out]; mul.wide.u32 %a3, %i1, 32; add.u64 %a1, %a1, %a3;\n\
+    mul.wide.u32 %a3, %i1, 8; add.u64 %a2, %a2, %a3; mov.u32 %s1, shared_cells; shl.b32 %i5, %i3, 5; add.u32 %s1, %s1, %i5;\n\
+    createpolicy.fractional.L2::evict_last.b64 %a0, 1.0; cvt.u64.u32 %a5, %s1; cvta.shared.u64 %a6, %a5; and.b32 %i5, %i3, 1; setp.eq.u32 %e, %i5, 0;\n";
+
+/// What the constant variable and the last parameter hold.
+pub(crate) fn block() -> [u8; 32] {
+    std::array::from_fn(|index| (index as u8).wrapping_mul(37).wrapping_add(130))
 }
 
-const INTEGERS: [&str; 6] = ["u16", "s16", "u32", "s32", "u64", "s64"];
-
-/// All forms.
-pub(crate) fn all() -> Vec<Form> {
-    let mut forms = Vec::new();
-    integers::integers(&mut forms);
-    integers::logic(&mut forms);
-    comparisons::comparisons(&mut forms);
-    floats::floats(&mut forms);
-    floats::halves(&mut forms);
-    conversions::conversions(&mut forms);
-    forms
+/// A module with the kernels of these forms.
+pub(crate) fn module(forms: &[Form], text_of: impl Fn(&Form, usize) -> String) -> String {
+    let mut text = format!(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.const .align 32 .b8 constants[32] = {{{}}};\n",
+        block().map(|byte| byte.to_string()).join(", ")
+    );
+    for (index, form) in forms.iter().enumerate() {
+        text.push_str(&text_of(form, index));
+    }
+    text
 }

@@ -1,8 +1,8 @@
 //! The inputs of the compared forms: edge values against each other, then numbers that look random.
 
-use super::forms::Kind;
+use crate::kinds::Kind;
 
-/// Triples of inputs for each form.
+/// Records of inputs for each form.
 pub(crate) const COUNT: usize = 1024;
 
 const I16: [u64; 16] = [
@@ -52,11 +52,16 @@ const I64: [u64; 20] = [
     0xffff_ffff_8000_0000,
     0x0123_4567_89ab_cdef,
 ];
-const F16: [u64; 16] = [
+/// Zeros, denormals, the smallest normal number, ones, halves, the largest, infinities, quiet and signalling NaN.
+const F16: [u64; 22] = [
     0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3800, 0x3e00, 0x4100, 0x7bff, 0xfbff,
-    0x7c00, 0xfc00, 0x7e00,
+    0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0xfdff, 0x3c01, 0x1400, 0x6400,
 ];
-const F32: [u64; 24] = [
+const BF16: [u64; 22] = [
+    0, 0x8000, 1, 0x8001, 0x7f, 0x80, 0x3f80, 0xbf80, 0x3f00, 0x3fc0, 0x4020, 0x7f7f, 0xff7f,
+    0x7f80, 0xff80, 0x7fc0, 0xffc1, 0x7f81, 0xffbf, 0x3f81, 0x3c00, 0x4780,
+];
+const F32: [u64; 27] = [
     0,
     0x8000_0000,
     1,
@@ -81,8 +86,11 @@ const F32: [u64; 24] = [
     0x7f80_0000,
     0xff80_0000,
     0x7fc0_0001,
+    0xffc0_0000,
+    0x7f80_0001,
+    0xffbf_ffff,
 ];
-const F64: [u64; 24] = [
+const F64: [u64; 28] = [
     0,
     0x8000_0000_0000_0000,
     1,
@@ -107,6 +115,23 @@ const F64: [u64; 24] = [
     0x7fef_ffff_ffff_ffff,
     0x7ff0_0000_0000_0000,
     0xfff0_0000_0000_0000,
+    0x7ff8_0000_0000_0001,
+    0xfff8_dead_beef_0000,
+    0x7ff0_0000_0000_0001,
+    0xfff4_0000_0000_0000,
+];
+const F8X2: [u64; 8] = [0, 0x8080, 0x0180, 0x7e7f, 0x7c7b, 0xfeff, 0x3c38, 0x0807];
+const SMALL: [u64; 10] = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0xffff_ffff,
+    0xffff_fffe,
+    0xffff_ffe0,
+    0x7fff_ffff,
 ];
 
 fn edges(kind: Kind) -> &'static [u64] {
@@ -115,9 +140,12 @@ fn edges(kind: Kind) -> &'static [u64] {
         Kind::I16 => &I16,
         Kind::I32 => &I32,
         Kind::I64 => &I64,
-        Kind::F16 => &F16,
-        Kind::F32 => &F32,
+        Kind::F16 | Kind::F16x2 | Kind::F16x4 => &F16,
+        Kind::Bf16 | Kind::Bf16x2 | Kind::Bf16x4 => &BF16,
+        Kind::F32 | Kind::F32x2 => &F32,
         Kind::F64 => &F64,
+        Kind::F8x2 => &F8X2,
+        Kind::Small => &SMALL,
     }
 }
 
@@ -132,12 +160,28 @@ impl Sequence {
         mixed ^ (mixed >> 31)
     }
 
+    /// An edge value in the lowest part of a packed kind, others of them above.
+    fn around(&mut self, kind: Kind, lowest: u64) -> u64 {
+        let (part, count) = kind.parts();
+        let edges = edges(part);
+        (1..count).fold(lowest, |word, index| {
+            word | edges[(self.next() % edges.len() as u64) as usize] << (index * part.bits())
+        })
+    }
+
     /// A number of that kind: any bits, or one of middling size.
     fn number(&mut self, kind: Kind) -> u64 {
+        let (part, count) = kind.parts();
+        if count > 1 {
+            return (0..count).fold(0, |word, index| {
+                word | self.number(part) << (index * part.bits())
+            });
+        }
         let bits = self.next();
         let middling = self.next() & 1 == 0;
         match kind {
             Kind::F16 if middling => (bits & 0x83ff) | (0x3000 + (bits >> 20 & 0xf) * 0x400),
+            Kind::Bf16 if middling => (bits & 0x807f) | (0x3b00 + (bits >> 20 & 0x1f) * 0x80),
             Kind::F32 if middling => {
                 (bits & 0x807f_ffff) | (0x3b00_0000 + (bits >> 40 & 0x1f) * 0x0080_0000)
             }
@@ -146,34 +190,38 @@ impl Sequence {
             }
             Kind::I32 if middling => bits & 0x3f,
             Kind::I64 if middling => bits >> (bits & 63),
-            Kind::Pred => bits & 1,
+            Kind::Small => (bits & 0x7f).wrapping_sub(64) & 0xffff_ffff,
             _ => bits & (u64::MAX >> (64 - kind.bits())),
         }
     }
 }
 
-/// [`COUNT`] records of four words: three inputs of these kinds, and one that is not used.
+/// [`COUNT`] records of four words: up to four inputs of these kinds.
 pub(crate) fn for_kinds(kinds: &[Kind]) -> Vec<u64> {
-    let mut sequence = Sequence(kinds.iter().fold(1, |seed, kind| seed * 8 + *kind as u64));
-    let first = edges(kinds[0]);
-    let second = kinds.get(1).map_or(&[0][..], |&kind| edges(kind));
-    let mut records = Vec::with_capacity(4 * COUNT);
-    let pairs = first
+    let mut sequence = Sequence(kinds.iter().fold(1, |seed, kind| seed * 16 + *kind as u64));
+    let edges_of = |index: usize| kinds.get(index).map_or(&[0][..], |&kind| edges(kind));
+    let pairs = edges_of(0)
         .iter()
-        .flat_map(|&a| second.iter().map(move |&b| (a, b)));
+        .flat_map(|&a| edges_of(1).iter().map(move |&b| (a, b)));
+    let mut records = Vec::with_capacity(4 * COUNT);
     for (a, b) in pairs.take(COUNT) {
-        let third = kinds.get(2).map_or(&[0][..], |&kind| edges(kind));
-        records.extend([
-            a,
-            b,
-            third[(sequence.next() % third.len() as u64) as usize],
-            0,
-        ]);
+        let mut any = |index: usize| {
+            let edges = edges_of(index);
+            edges[(sequence.next() % edges.len() as u64) as usize]
+        };
+        let lowest = [a, b, any(2), any(3)];
+        for (index, lowest) in lowest.into_iter().enumerate() {
+            records.push(
+                kinds
+                    .get(index)
+                    .map_or(0, |&kind| sequence.around(kind, lowest)),
+            );
+        }
     }
     while records.len() < 4 * COUNT {
-        let mut number = |index: usize| kinds.get(index).map_or(0, |&kind| sequence.number(kind));
-        let record = [number(0), number(1), number(2), 0];
-        records.extend(record);
+        for index in 0..4 {
+            records.push(kinds.get(index).map_or(0, |&kind| sequence.number(kind)));
+        }
     }
     records
 }

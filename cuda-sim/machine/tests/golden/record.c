@@ -1,11 +1,11 @@
-/* Runs every kernel of module.cubin on the first GPU and writes results.bin and driver.txt.
- * See main.rs beside this file. Needs a driver and nothing else: the few declarations are here. */
+/* Runs every kernel of the part_*.cubin on the first GPU and writes driver.txt, digests.txt and results.bin.
+ * README.md beside this file says how. Needs a driver and nothing else: the few declarations are here. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { COUNT = 1024 };
-typedef unsigned long long pointer;
+typedef unsigned long long word;
 
 static void *library;
 
@@ -27,6 +27,25 @@ static void check(int status, const char *what)
     }
 }
 
+static void read_file(const char *name, void *into, size_t size)
+{
+    FILE *file = fopen(name, "rb");
+    if (!file || fread(into, 1, size, file) != size) {
+        fprintf(stderr, "cannot read %s\n", name);
+        exit(1);
+    }
+    fclose(file);
+}
+
+static word digest(const word *results)
+{
+    word hash = 0xcbf29ce484222325ull;
+    for (int i = 0; i < COUNT; i++)
+        for (int byte = 0; byte < 8; byte++)
+            hash = (hash ^ (results[i] >> (8 * byte) & 0xff)) * 0x100000001b3ull;
+    return hash;
+}
+
 int main(void)
 {
     library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -41,48 +60,63 @@ int main(void)
     int (*set_current)(void *) = (int (*)(void *))symbol("cuCtxSetCurrent");
     int (*load)(void **, const char *) = (int (*)(void **, const char *))symbol("cuModuleLoad");
     int (*get)(void **, void *, const char *) = (int (*)(void **, void *, const char *))symbol("cuModuleGetFunction");
-    int (*allocate)(pointer *, size_t) = (int (*)(pointer *, size_t))symbol("cuMemAlloc_v2");
-    int (*upload)(pointer, const void *, size_t) = (int (*)(pointer, const void *, size_t))symbol("cuMemcpyHtoD_v2");
-    int (*download)(void *, pointer, size_t) = (int (*)(void *, pointer, size_t))symbol("cuMemcpyDtoH_v2");
+    int (*allocate)(word *, size_t) = (int (*)(word *, size_t))symbol("cuMemAlloc_v2");
+    int (*upload)(word, const void *, size_t) = (int (*)(word, const void *, size_t))symbol("cuMemcpyHtoD_v2");
+    int (*download)(void *, word, size_t) = (int (*)(void *, word, size_t))symbol("cuMemcpyDtoH_v2");
     int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **) =
         (int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))symbol("cuLaunchKernel");
 
-    void *context, *module;
-    pointer input, output;
-    char device[256];
+    void *context, *module = NULL;
+    word input, output;
+    char text[256];
+    unsigned char block[32];
     int driver;
     check(init(0), "cuInit");
     check(version(&driver), "cuDriverGetVersion");
-    check(name(device, sizeof device, 0), "cuDeviceGetName");
+    check(name(text, sizeof text, 0), "cuDeviceGetName");
     check(retain(&context, 0), "cuDevicePrimaryCtxRetain");
     check(set_current(context), "cuCtxSetCurrent");
-    check(load(&module, "module.cubin"), "cuModuleLoad");
     check(allocate(&input, COUNT * 32), "cuMemAlloc");
     check(allocate(&output, COUNT * 8), "cuMemAlloc");
+    read_file("block.bin", block, sizeof block);
 
-    FILE *about = fopen("driver.txt", "w"), *list = fopen("forms.txt", "r"), *results = fopen("results.bin", "wb");
-    if (!about || !list || !results)
+    FILE *about = fopen("driver.txt", "w"), *list = fopen("forms.txt", "r");
+    FILE *digests = fopen("digests.txt", "w"), *results = fopen("results.bin", "wb");
+    if (!about || !list || !digests || !results)
         return 1;
-    fprintf(about, "%s, driver of CUDA %d.%d\n", device, driver / 1000, driver % 1000 / 10);
+    fprintf(about, "%s, driver of CUDA %d.%d\n", text, driver / 1000, driver % 1000 / 10);
     fclose(about);
 
-    static char buffer[COUNT * 32];
+    static word buffer[COUNT * 4];
     unsigned count = COUNT;
-    for (int form = 0, number; fscanf(list, "%d", &number) == 1; form++) {
-        char text[64];
-        snprintf(text, sizeof text, "input_%d.bin", number);
-        FILE *file = fopen(text, "rb");
-        if (!file || fread(buffer, 1, sizeof buffer, file) != sizeof buffer)
-            return 1;
-        fclose(file);
-        snprintf(text, sizeof text, "form_%d", form);
-        void *function, *arguments[] = {&input, &output, &count};
+    int part, number, inputs, whole, loaded = -1, differing = 0;
+    word expected, form = 0;
+    for (; fscanf(list, "%d %d %d %llx %d", &part, &number, &inputs, &expected, &whole) == 5; form++) {
+        if (part != loaded) {
+            snprintf(text, sizeof text, "part_%d.cubin", part);
+            check(load(&module, text), text);
+            loaded = part;
+        }
+        snprintf(text, sizeof text, "input_%d.bin", inputs);
+        read_file(text, buffer, sizeof buffer);
+        snprintf(text, sizeof text, "form_%d", number);
+        void *function, *arguments[] = {&input, &output, &count, block};
         check(get(&function, module, text), text);
         check(upload(input, buffer, sizeof buffer), "upload");
         check(launch(function, COUNT / 128, 1, 1, 128, 1, 1, 0, NULL, arguments, NULL), text);
-        check(download(buffer, output, COUNT * 8), text);
-        fwrite(buffer, 8, COUNT, results);
+        int status = download(buffer, output, COUNT * 8);
+        if (status) {
+            fprintf(stderr, "part %d, form %d: error %d\n", part, number, status);
+            return 1;
+        }
+        word given = digest(buffer);
+        fprintf(digests, "%016llx\n", given);
+        if (whole || given != expected) {
+            differing += !whole;
+            fwrite(&form, 8, 1, results);
+            fwrite(buffer, 8, COUNT, results);
+        }
     }
-    fclose(results);
-    return 0;
+    printf("%llu forms, %d differ\n", form, differing);
+    return fclose(results) || fclose(digests);
 }

@@ -1,7 +1,7 @@
 //! Arithmetic rounded towards zero, down and up.
 
 use super::soft;
-use super::{flush, saturate};
+use super::{flush, saturate, settled};
 use crate::ops::map::{Entry, Ty, entry, lane, pack, unpack};
 use crate::ops::numbers::{Number, Rounding, from_f64};
 
@@ -75,13 +75,13 @@ macro_rules! direction {
             ["rcp", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(div32(1.0, flush(a), MODE))),
             ["sqrt", "f32"] => entry!(F32 <- F32 |a| sqrt32(a, MODE)),
             ["sqrt", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(sqrt32(flush(a), MODE))),
-            ["add", "f64"] => entry!(F64 <- F64 F64 |a, b| soft::add(a, b, MODE)),
-            ["sub", "f64"] => entry!(F64 <- F64 F64 |a, b| soft::add(a, -b, MODE)),
-            ["mul", "f64"] => entry!(F64 <- F64 F64 |a, b| soft::product(a, b, MODE)),
-            ["fma" | "mad", "f64"] => entry!(F64 <- F64 F64 F64 |a, b, c| soft::fused(a, b, c, MODE)),
-            ["div", "f64"] => entry!(F64 <- F64 F64 |a, b| soft::quotient(a, b, MODE)),
-            ["rcp", "f64"] => entry!(F64 <- F64 |a| soft::quotient(1.0, a, MODE)),
-            ["sqrt", "f64"] => entry!(F64 <- F64 |a| soft::root(a, MODE)),
+            ["add", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(soft::add(a, b, MODE), [b, a])),
+            ["sub", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(soft::add(a, -b, MODE), [b, a])),
+            ["mul", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(soft::product(a, b, MODE), [b, a])),
+            ["fma" | "mad", "f64"] => entry!(F64 <- F64 F64 F64 |a, b, c| settled(soft::fused(a, b, c, MODE), [b, c, a])),
+            ["div", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(soft::quotient(a, b, MODE), [a, b])),
+            ["rcp", "f64"] => entry!(F64 <- F64 |a| settled(soft::quotient(1.0, a, MODE), [a])),
+            ["sqrt", "f64"] => entry!(F64 <- F64 |a| settled(soft::root(a, MODE), [a])),
             _ => return None,
         }
     }};

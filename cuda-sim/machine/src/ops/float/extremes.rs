@@ -66,6 +66,11 @@ pub(super) fn max64(a: f64, b: f64) -> f64 {
     }
 }
 
+/// Two NaN give the second one, made quiet.
+fn quieted(x: f64) -> f64 {
+    if x.is_nan() { super::quiet64(x) } else { x }
+}
+
 /// `.ftz`
 const FLUSHES: i64 = 1;
 /// `.NaN`
@@ -124,8 +129,8 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     let imm = match (smaller, rest) {
         (true, ["f32"]) => return Some(entry!(F32 <- F32 F32 |a, b| min32(a, b))),
         (false, ["f32"]) => return Some(entry!(F32 <- F32 F32 |a, b| max32(a, b))),
-        (true, ["f64"]) => return Some(entry!(F64 <- F64 F64 |a, b| min64(a, b))),
-        (false, ["f64"]) => return Some(entry!(F64 <- F64 F64 |a, b| max64(a, b))),
+        (true, ["f64"]) => return Some(entry!(F64 <- F64 F64 |a, b| quieted(min64(a, b)))),
+        (false, ["f64"]) => return Some(entry!(F64 <- F64 F64 |a, b| quieted(max64(a, b)))),
         (_, ["ftz", "f32"]) => FLUSHES,
         (_, ["NaN", "f32"]) => PROPAGATES,
         (_, ["ftz", "NaN", "f32"]) => FLUSHES | PROPAGATES,

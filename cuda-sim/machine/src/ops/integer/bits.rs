@@ -58,7 +58,7 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
             src: &[Ty::B32, Ty::B32, Ty::B32, Ty::B32],
             run: |i, r, m| {
                 crate::ops::map::map4::<u32, u32, u32, u32>(i, r, m, |a, b, c, d| {
-                    insert(u64::from(a), u64::from(b), c, d, 32) as u32
+                    insert(u64::from(a), u64::from(b), c & 0xff, d & 0xff, 32) as u32
                 });
             },
             imm: 0,
@@ -154,9 +154,9 @@ fn extract(a: u64, start: u64, length: u64, width: u64, signed: bool) -> u64 {
     if sign { out | !kept } else { out }
 }
 
-/// `b` with `length` bits from bit `start` replaced by the low bits of `a`.
+/// `b` with `length` bits from bit `start` replaced by the low bits of `a`. As with [`extract`], both numbers are taken from eight bits
+/// for 32-bit words and count in full for 64-bit words.
 fn insert(a: u64, b: u64, start: u32, length: u32, width: u32) -> u64 {
-    let (start, length) = (start & 0xff, length & 0xff);
     if start >= width {
         return b;
     }
