@@ -46,8 +46,32 @@ impl Registers {
     }
 }
 
+/// The bit of each lane in a mask. A test against a table of constants becomes one vector comparison, where a shift by the number of the
+/// lane would be done lane by lane.
+pub(crate) const BITS: Words = {
+    let mut bits = [0; WARP_SIZE];
+    let mut lane = 0;
+    while lane < WARP_SIZE {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+/// The same, as wide as the rows of 64-bit lanes.
+const WIDE_BITS: Doubles = {
+    let mut bits = [0; WARP_SIZE];
+    let mut lane = 0;
+    while lane < WARP_SIZE {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
 /// A lane value that has rows of its own.
 pub(crate) trait Lane: Copy + Default {
+    /// The first value where the mask has that lane, else the second.
+    fn choose(mask: u32, lane: usize, inside: Self, outside: Self) -> Self;
     fn row(registers: &Registers, row: u32) -> &[Self; WARP_SIZE];
     fn row_mut(registers: &mut Registers, row: u32) -> &mut [Self; WARP_SIZE];
     fn from_bits(bits: u64) -> Self;
@@ -55,6 +79,14 @@ pub(crate) trait Lane: Copy + Default {
 }
 
 impl Lane for u32 {
+    #[inline(always)]
+    fn choose(mask: u32, lane: usize, inside: Self, outside: Self) -> Self {
+        if mask & BITS[lane] != 0 {
+            inside
+        } else {
+            outside
+        }
+    }
     #[inline(always)]
     fn row(registers: &Registers, row: u32) -> &Words {
         &registers.words[row as usize]
@@ -74,6 +106,14 @@ impl Lane for u32 {
 }
 
 impl Lane for u64 {
+    #[inline(always)]
+    fn choose(mask: u32, lane: usize, inside: Self, outside: Self) -> Self {
+        if Self::from(mask) & WIDE_BITS[lane] != 0 {
+            inside
+        } else {
+            outside
+        }
+    }
     #[inline(always)]
     fn row(registers: &Registers, row: u32) -> &Doubles {
         &registers.doubles[row as usize]
@@ -99,10 +139,8 @@ pub(crate) fn write<T: Lane>(registers: &mut Registers, row: u32, out: &[T; WARP
     if mask == u32::MAX {
         *old = *out;
     } else {
-        for (lane, (old, new)) in old.iter_mut().zip(out).enumerate() {
-            if mask >> lane & 1 == 1 {
-                *old = *new;
-            }
+        for lane in 0..WARP_SIZE {
+            old[lane] = T::choose(mask, lane, out[lane], old[lane]);
         }
     }
 }

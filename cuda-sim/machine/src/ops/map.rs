@@ -2,7 +2,7 @@
 
 use crate::WARP_SIZE;
 use crate::code::{Alu, Instr};
-use crate::registers::{Lane, Registers, write};
+use crate::registers::{BITS, Lane, Registers, write};
 
 /// What an operand is; registers must be declared with exactly that width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub(crate) fn lanes_where<T: Lane>(i: &Instr, r: &Registers, f: impl Fn(T, T) ->
     let (a, b) = (T::row(r, i.src[0]), T::row(r, i.src[1]));
     let mut bits = 0;
     for lane in 0..WARP_SIZE {
-        bits |= if f(a[lane], b[lane]) { 1 << lane } else { 0 };
+        bits |= if f(a[lane], b[lane]) { BITS[lane] } else { 0 };
     }
     bits
 }

@@ -14,11 +14,7 @@ fn select<T: Lane>(i: &Instr, r: &mut Registers, mask: u32) {
     );
     let mut out = *b;
     for lane in 0..crate::WARP_SIZE {
-        out[lane] = if chosen >> lane & 1 == 1 {
-            a[lane]
-        } else {
-            b[lane]
-        };
+        out[lane] = T::choose(chosen, lane, a[lane], b[lane]);
     }
     write(r, i.dst[0], &out, mask);
 }
