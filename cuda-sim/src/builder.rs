@@ -164,6 +164,13 @@ impl Builder {
         self
     }
 
+    /// Runs the blocks of one kernel on at most that many threads, where they cannot influence each other and have enough to do. Results do
+    /// not depend on it. Default: as many as the system offers.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.options.threads = threads.max(1);
+        self
+    }
+
     /// How long [`build`](Self::build) waits where too many instances live. Default: two minutes.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -19,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) check_order: bool,
     /// When kernels are given up.
     pub(crate) limits: Limits,
+    /// The most threads that run one kernel.
+    pub(crate) threads: usize,
 }
 
 impl Default for Options {
@@ -31,6 +33,7 @@ impl Default for Options {
             call_sites: false,
             check_order: true,
             limits: Limits::DEFAULT,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 }

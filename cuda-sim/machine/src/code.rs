@@ -1,6 +1,7 @@
 //! Decoded instructions: what the warps execute.
 
 use crate::SourceLine;
+use crate::decode::Noted;
 use crate::exec::{Env, LaneError, Scope};
 use crate::ops::compare::{Combine, Test};
 use crate::registers::Registers;
@@ -225,4 +226,6 @@ pub(crate) struct Code {
     pub(crate) pressure: u32,
     /// Shared variables that it names.
     pub(crate) shared: Vec<usize>,
+    /// What it does that other blocks could notice.
+    pub(crate) effects: Vec<Noted>,
 }

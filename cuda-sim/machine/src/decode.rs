@@ -7,6 +7,7 @@ mod call;
 mod compare;
 mod control;
 mod data;
+mod effect;
 mod function;
 mod hints;
 mod initial;
@@ -18,9 +19,10 @@ mod stack;
 mod symbols;
 mod warp;
 
-use std::collections::HashMap;
-
+pub(crate) use effect::Noted;
 pub(crate) use reach::frame_bytes;
+
+use std::collections::HashMap;
 
 use cuda_ptx::{FunctionKind, Linkage, Module, SourceMap, Space, Variable};
 

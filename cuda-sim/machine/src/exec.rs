@@ -4,9 +4,14 @@ mod access;
 mod block;
 mod env;
 mod grid;
+mod interleave;
+mod ledger;
 mod local;
+mod order;
 mod scope;
+mod sequence;
 mod spaces;
+mod templates;
 mod warp;
 
 pub(crate) use env::{Env, LaneError};

@@ -28,6 +28,29 @@ impl fmt::Display for Unsupported {
     }
 }
 
+/// An instruction through which the blocks of a launch could influence each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interaction {
+    /// The statement as it stands in the PTX.
+    pub text: String,
+    /// Its line.
+    pub line: u32,
+    /// The function or kernel in which it stands.
+    pub function: String,
+    /// How it makes the order of blocks matter.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Interaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "function `{}`, line {} `{}`: {}",
+            self.function, self.line, self.text, self.why
+        )
+    }
+}
+
 /// A space that belongs to a block or a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {

@@ -23,10 +23,13 @@ pub struct Launch<'a> {
     pub seed: u64,
     /// When to give up.
     pub limits: Limits,
+    /// The most threads of the host that run blocks, where the kernel's blocks do not [interact](crate::Kernel::interaction) and there is
+    /// enough to do. Memory, statistics and faults are the same for every number.
+    pub threads: usize,
 }
 
 impl<'a> Launch<'a> {
-    /// A launch without dynamic shared memory and module variables, in ascending order, with the default limits.
+    /// A launch without dynamic shared memory and module variables, in ascending order, with the default limits, on one thread.
     #[must_use]
     pub const fn new(grid: [u32; 3], block: [u32; 3], params: &'a [u8]) -> Self {
         Self {
@@ -39,6 +42,7 @@ impl<'a> Launch<'a> {
             grid_id: 1,
             seed: 0,
             limits: Limits::DEFAULT,
+            threads: 1,
         }
     }
 }
@@ -46,7 +50,8 @@ impl<'a> Launch<'a> {
 /// When a launch is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions executed by warps, all together; more is reported as a timeout.
+    /// Instructions executed by warps, all together, counted block after block in launch order; more is reported as a timeout. A fault is
+    /// reported where all that was executed before it in launch order lies within the limit, whatever ran beside it.
     pub instructions: u64,
     /// Bytes of local memory (variables and call frames) that one thread may use.
     pub local_bytes: u32,

@@ -63,8 +63,9 @@
 //! # How it works
 //! A decoded instruction runs for the 32 lanes of a warp at once; registers are rows of 32 lanes. Lanes that diverge run in groups, the lowest
 //! program counter first, so that they meet again as early as possible; a group that keeps branching backwards while others could run makes
-//! room for them, so lanes that spin until another lane has done something do not wait for ever. Barriers park lanes. Blocks run one after
-//! the other, and side by side as soon as one does not end within its share.
+//! room for them, so lanes that spin until another lane has done something do not wait for ever. Barriers park lanes. Blocks that cannot
+//! influence each other run to their end one after the other, on [several threads](Launch::threads) if there is enough to do; blocks that
+//! could run on one thread, side by side as soon as one does not end within its share.
 
 #![forbid(unsafe_code)]
 
@@ -79,7 +80,7 @@ mod program;
 mod registers;
 
 pub use exec::run;
-pub use fault::{Fault, FaultKind, Place, SourceLine, Unsupported, Window};
+pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics};
 pub use memory::{
     CODE_WINDOW, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW,

@@ -1,7 +1,7 @@
 //! A decoded module: kernels that can be launched, and the variables that the driver places.
 
-use crate::Unsupported;
 use crate::code::Code;
+use crate::{Interaction, Unsupported};
 
 /// The space of a module variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,7 @@ pub struct Kernel {
     pub(crate) unsupported: Option<Unsupported>,
     /// Bytes of local memory that a thread needs when it calls each function within reach once.
     pub(crate) frame_bytes: u32,
+    pub(crate) interaction: Option<Interaction>,
     /// Index of its code in the program.
     pub(crate) function: usize,
     /// The functions that it can reach, itself included.
@@ -180,6 +181,15 @@ impl Kernel {
     #[must_use]
     pub fn unsupported(&self) -> Option<&Unsupported> {
         self.unsupported.as_ref()
+    }
+
+    /// The first thing in it, or in what it calls, through which its blocks could influence each other or be told apart by the order in
+    /// which they run. Without any, they may run on several [threads](crate::Launch::threads).
+    ///
+    /// Ordinary loads and stores are none: a kernel whose blocks race through them has no defined result on a GPU either.
+    #[must_use]
+    pub fn interaction(&self) -> Option<&Interaction> {
+        self.interaction.as_ref()
     }
 }
 

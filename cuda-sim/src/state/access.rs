@@ -29,11 +29,11 @@ pub(crate) struct DeviceView<'a> {
     host: Mutex<()>,
     /// Whether what is touched is noted.
     watch: bool,
-    /// Addresses of the first reads of bytes that were never written.
-    unwritten: Mutex<Vec<u64>>,
+    /// The lowest addresses at which bytes were read that were never written: which these are does not depend on the order of blocks.
+    unwritten: Mutex<BTreeSet<u64>>,
 }
 
-/// How many reads of unwritten bytes are kept from one launch.
+/// How many addresses of unwritten bytes are kept from one launch.
 const KEPT: usize = 16;
 
 impl<'a> DeviceView<'a> {
@@ -52,12 +52,12 @@ impl<'a> DeviceView<'a> {
             peers,
             host: Mutex::new(()),
             watch,
-            unwritten: Mutex::new(Vec::new()),
+            unwritten: Mutex::new(BTreeSet::new()),
         }
     }
 
     /// The addresses at which bytes were read that nobody had written.
-    pub(crate) fn into_unwritten(self) -> Vec<u64> {
+    pub(crate) fn into_unwritten(self) -> BTreeSet<u64> {
         self.unwritten.into_inner()
     }
 
@@ -135,8 +135,11 @@ impl<'a> DeviceView<'a> {
 
     fn note_unwritten(&self, address: u64) {
         let mut unwritten = self.unwritten.lock();
-        if unwritten.len() < KEPT {
-            unwritten.push(address);
+        if unwritten.last().is_none_or(|last| address < *last) || unwritten.len() < KEPT {
+            unwritten.insert(address);
+        }
+        if unwritten.len() > KEPT {
+            unwritten.pop_last();
         }
     }
 }

@@ -124,6 +124,7 @@ impl State {
                 0
             },
             limits: self.options.limits,
+            threads: self.options.threads,
         };
         let view = DeviceView::new(
             &self.space,

@@ -2,6 +2,7 @@
 
 use cuda_ptx::Operand;
 
+use super::effect::{CLOCK, Effect};
 use super::function::{Decoder, Why};
 use super::symbols::Symbol;
 use crate::code::{Init, Op, Special};
@@ -169,6 +170,7 @@ impl<'a> Decoder<'_, 'a> {
         instr.target = timer;
         instr.dst[0] = super::symbols::new_row(bits, &mut self.code);
         self.push(instr);
+        self.note(Effect::Orders(CLOCK));
         Ok(Some(instr.dst[0]))
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, Variable};
 
 use super::call::Formals;
+use super::effect::{Effect, Mentions, effect};
 use super::symbols::{Register, Symbol, Symbols};
 use super::{Names, shared_variable};
 use crate::Unsupported;
@@ -46,6 +47,8 @@ pub(super) struct Decoder<'m, 'a> {
     pub(super) source: u32,
     /// Index of the last `.loc`.
     pub(super) compiled_from: Option<u32>,
+    /// How often the body mentions each name, once somebody has asked.
+    mentions: Option<Mentions<'a>>,
 }
 
 /// Decodes a function; the second value says what is not implemented in it.
@@ -73,6 +76,7 @@ pub(super) fn decode<'a>(
         call_targets: HashMap::new(),
         source: 0,
         compiled_from: None,
+        mentions: None,
     };
     let problem = decoder.run().err();
     (decoder.code, problem)
@@ -260,6 +264,7 @@ impl<'a> Decoder<'_, 'a> {
         let first = self.code.instructions.len();
         let mnemonic: Vec<&'a str> = instruction.mnemonic.split('.').collect();
         self.operation(&mnemonic, &instruction.operands)?;
+        self.note_effect(first, &mnemonic, &instruction.operands);
         if let Some(guard) = instruction.guard {
             let row = self.register(guard.register, 1)?;
             for instr in &mut self.code.instructions[first..] {
@@ -267,6 +272,23 @@ impl<'a> Decoder<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Notes what the instruction does that other blocks could notice; it was decoded to everything from `first`.
+    fn note_effect(&mut self, first: usize, mnemonic: &[&'a str], operands: &[Operand<'a>]) {
+        let (function, mentions) = (self.function, &mut self.mentions);
+        let result_is_read = || {
+            let body = function.body.as_deref().unwrap_or(&[]);
+            let mentions = mentions.get_or_insert_with(|| Mentions::of(body));
+            mentions.is_read(operands.first())
+        };
+        let effect = effect(mnemonic, &self.code.instructions[first..], result_is_read);
+        self.note(effect);
+    }
+
+    pub(super) fn note(&mut self, effect: Effect<'_>) {
+        let noted = effect.noted(self.source);
+        self.code.effects.extend(noted);
     }
 
     /// Decodes an instruction without its guard.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Function, Module, Operand};
 
-use super::pressure;
+use super::{effect, pressure};
 use crate::code::{Callee, Code};
 use crate::program::function_at;
 use crate::{Kernel, KernelParam, Program, RelocationTarget, Unsupported};
@@ -60,6 +60,7 @@ pub(super) fn kernel(
         unsupported: reachable
             .iter()
             .find_map(|&function| problems[function].clone()),
+        interaction: effect::interaction(reachable.iter().map(|&it| &program.codes[it])),
         function: index,
         reachable,
     }

@@ -3,8 +3,8 @@
 use crate::code::{Instr, Op};
 use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
-use crate::exec::grid::Templates;
 use crate::exec::local::LocalMemory;
+use crate::exec::templates::Templates;
 use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
 use crate::registers::Registers;
 use crate::{FaultKind, WARP_SIZE};

@@ -7,9 +7,9 @@ use crate::WARP_SIZE;
 use crate::exec::block::Barriers;
 use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
-use crate::exec::grid::Templates;
 use crate::exec::local::LocalMemory;
 use crate::exec::scope::{Scope, enter_block};
+use crate::exec::templates::Templates;
 pub(crate) use call::new_scope;
 use segment::Event;
 

@@ -1,0 +1,65 @@
+//! Blocks that may influence each other: on one thread, side by side as soon as one does not end within its share.
+
+use crate::exec::block::Block;
+use crate::exec::grid::{Grid, TURN};
+use crate::exec::order::Order;
+use crate::exec::warp::Meter;
+use crate::{Fault, Statistics};
+
+/// Blocks that run side by side at most, when they wait for each other.
+const MOST_RESIDENT: usize = 4096;
+
+pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
+    let mut order = Order::new(grid.shape.launch);
+    let (mut resident, mut spare) = (Vec::<Block>::new(), Vec::<Block>::new());
+    let mut statistics = Statistics::default();
+    let mut meter = Meter {
+        fuel: grid.shape.launch.limits.instructions,
+        ..Meter::default()
+    };
+    let mut wanted = 1;
+    loop {
+        while resident.len() < wanted {
+            let Some(start) = order.next() else {
+                break;
+            };
+            let mut block = spare.pop().unwrap_or_else(|| grid.new_block());
+            grid.start(&mut block, start);
+            resident.push(block);
+        }
+        if resident.is_empty() {
+            statistics.instructions = meter.instructions;
+            statistics.lane_instructions = meter.lane_instructions;
+            return Ok(statistics);
+        }
+        let mut ended = 0;
+        let mut next = 0;
+        while let Some(block) = resident.get_mut(next) {
+            if visit(grid, block, &mut meter)? {
+                ended += 1;
+                spare.push(resident.remove(next));
+            } else {
+                next += 1;
+            }
+        }
+        statistics.blocks += ended;
+        if meter.fuel == 0 && !(resident.is_empty() && order.remaining() == 0) {
+            return Err(grid.timeout());
+        }
+        if ended == 0 {
+            wanted = (wanted * 2).min(MOST_RESIDENT);
+        }
+    }
+}
+
+/// Runs a block until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
+/// it waits for longer may be another block.
+fn visit(grid: &Grid<'_>, block: &mut Block, meter: &mut Meter) -> Result<bool, Fault> {
+    let share = meter.instructions.saturating_add(TURN * 10);
+    loop {
+        let ended = grid.advance(block, meter)?;
+        if ended || meter.fuel == 0 || meter.instructions > share {
+            return Ok(ended);
+        }
+    }
+}
