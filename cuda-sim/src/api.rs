@@ -9,7 +9,9 @@ mod event;
 mod function;
 mod host_memory;
 mod init;
+mod kernel;
 mod launch;
+mod library;
 mod limit;
 mod managed;
 mod memory;
@@ -37,7 +39,9 @@ pub(crate) fn groups() -> [&'static [Built]; 21] {
         function::BUILT,
         host_memory::BUILT,
         init::BUILT,
+        kernel::BUILT,
         launch::BUILT,
+        library::BUILT,
         limit::BUILT,
         managed::BUILT,
         memory::BUILT,

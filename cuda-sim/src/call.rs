@@ -101,8 +101,15 @@ fn works_in_host_functions(symbol: &str) -> bool {
 
 /// Functions that an old driver, too, lets run without a current context.
 fn needs_no_context(symbol: &str) -> bool {
-    const FAMILIES: [&str; 6] = [
-        "cuDevice", "cuCtx", "cuGet", "cuInit", "cuDriver", "cuThread",
+    const FAMILIES: [&str; 8] = [
+        "cuDevice",
+        "cuCtx",
+        "cuGet",
+        "cuInit",
+        "cuDriver",
+        "cuThread",
+        "cuLibrary",
+        "cuKernel",
     ];
     FAMILIES.iter().any(|family| symbol.starts_with(family))
         && !matches!(

@@ -3,7 +3,10 @@
 pub(crate) mod fatbin;
 mod source;
 
+use std::sync::Arc;
+
 use cuda_ptx::Module;
+use cuda_sim_machine::Program;
 use cuda_sys::CUresult;
 
 use crate::code;
@@ -24,11 +27,36 @@ pub(crate) fn refuse(result: CUresult, message: impl Into<String>) -> Refusal {
     }
 }
 
+/// An image that was made ready to run.
+#[derive(Debug, Clone)]
+pub(crate) struct Decoded {
+    pub(crate) program: Arc<Program>,
+    /// `10 * major + minor` of the PTX's `.target`.
+    pub(crate) target: u32,
+}
+
+/// Makes an image ready to run on a device.
+///
+/// # Errors
+/// Why it cannot.
+pub(crate) fn decode(
+    source: Source<'_>,
+    driver_version: i32,
+    capability: (u32, u32),
+) -> Result<Decoded, Refusal> {
+    let text = ptx_text(source, capability.0 * 10 + capability.1)?;
+    let module = parse(&text, driver_version, capability)?;
+    Ok(Decoded {
+        program: Arc::new(Program::new(&module)),
+        target: target_number(module.target()).unwrap_or(0),
+    })
+}
+
 /// The PTX of an image for a device.
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn ptx_text(source: Source<'_>, device: u32) -> Result<String, Refusal> {
+fn ptx_text(source: Source<'_>, device: u32) -> Result<String, Refusal> {
     match source {
         Source::Text(text) => as_ptx(text.to_vec()),
         Source::Cubin => Err(refuse(
@@ -120,7 +148,7 @@ fn newest_ptx(driver_version: i32) -> (u32, u32) {
 }
 
 /// The number in `sm_90a`.
-pub(crate) fn target_number(target: &str) -> Option<u32> {
+fn target_number(target: &str) -> Option<u32> {
     target
         .strip_prefix("sm_")?
         .trim_end_matches(|letter: char| letter.is_ascii_alphabetic())
@@ -132,11 +160,7 @@ pub(crate) fn target_number(target: &str) -> Option<u32> {
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn parse(
-    text: &str,
-    driver_version: i32,
-    capability: (u32, u32),
-) -> Result<Module<'_>, Refusal> {
+fn parse(text: &str, driver_version: i32, capability: (u32, u32)) -> Result<Module<'_>, Refusal> {
     let module =
         Module::parse(text).map_err(|error| refuse(code::INVALID_PTX, format!("{error}")))?;
     let (version, newest) = (module.version(), newest_ptx(driver_version));

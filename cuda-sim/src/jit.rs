@@ -5,7 +5,9 @@ use std::ffi::c_void;
 use cuda_sys::{CUjit_option, CUresult};
 
 use crate::args::{In, Out};
+use crate::call::Call;
 use crate::code;
+use crate::image::Refusal;
 
 /// A buffer for a log.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +73,18 @@ impl Options {
             info: log(0),
             error: log(1),
         })
+    }
+
+    /// Writes the log of a refused image, and keeps the reason where something is not built.
+    pub(crate) fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> CUresult {
+        self.write_error(&refusal.message);
+        if refusal.result == code::NOT_SUPPORTED {
+            call.instance
+                .unsupported
+                .lock()
+                .push(refusal.message.clone());
+        }
+        refusal.result
     }
 
     /// Writes the error log, if it was asked for.

@@ -31,6 +31,8 @@ pub enum LeakKind {
     Event,
     /// A module.
     Module,
+    /// A library.
+    Library,
     /// A memory pool.
     MemoryPool,
     /// A graph.
@@ -143,13 +145,19 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
     let modules = state
         .modules
         .iter()
-        .filter(|(_, module)| state.is_alive(module.context));
+        .filter(|(_, module)| module.library.is_none() && state.is_alive(module.context));
     leaks.extend(modules.map(|(handle, module)| Leak {
         kind: LeakKind::Module,
         handle,
         size: 0,
         call: module.call,
         site: None,
+    }));
+    leaks.extend(state.libraries.iter().map(|(handle, library)| Leak {
+        kind: LeakKind::Library,
+        handle,
+        size: 0,
+        call: library.call,
     }));
     let pools = state
         .pools

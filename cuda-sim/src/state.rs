@@ -9,6 +9,8 @@ pub(crate) mod execute;
 pub(crate) mod handle;
 pub(crate) mod host;
 pub(crate) mod host_function;
+pub(crate) mod kernel;
+pub(crate) mod library;
 pub(crate) mod location;
 pub(crate) mod managed;
 pub(crate) mod memory;
@@ -39,6 +41,7 @@ use capture::Capture;
 use context::{Contexts, Thread};
 use event::Event;
 use handle::{Kind, Table};
+use library::{Library, LibraryKernel};
 use managed::AdviceMap;
 use module::{Function, Module};
 use order::Order;
@@ -79,6 +82,8 @@ pub(crate) struct State {
     pub(crate) events: Table<Event>,
     pub(crate) modules: Table<Module>,
     pub(crate) functions: Table<Function>,
+    pub(crate) libraries: Table<Library>,
+    pub(crate) kernels: Table<LibraryKernel>,
     pub(crate) pools: Table<Pool>,
     pub(crate) arrays: Table<Array>,
     pub(crate) graphs: Table<()>,
@@ -141,6 +146,8 @@ impl State {
             events: Table::new(slot, Kind::Event),
             modules: Table::new(slot, Kind::Module),
             functions: Table::new(slot, Kind::Function),
+            libraries: Table::new(slot, Kind::Library),
+            kernels: Table::new(slot, Kind::Kernel),
             pools,
             arrays: Table::new(slot, Kind::Array),
             graphs: Table::new(slot, Kind::Graph),

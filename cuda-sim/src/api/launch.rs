@@ -2,8 +2,8 @@
 
 use cuda_sys::{CUfunction, CUlaunchAttributeID, CUlaunchConfig, CUstream};
 
-use super::function::max_threads;
 use super::prelude::*;
+use crate::state::kernel::{Facts, volume};
 use crate::state::module::Function;
 use crate::state::queue::{KernelWork, Work};
 use crate::submit::{enqueue, target};
@@ -69,7 +69,9 @@ fn cooperative(
     _: In<*mut c_void>,
 ) -> Answer {
     let mut state = call.state();
-    state.function(number(function))?;
+    let current = state.current(call.thread);
+    let function = state.function_in(number(function), current, call.number)?;
+    state.function(function)?;
     let message = String::from(
         "cuLaunchCooperativeKernel: the blocks of a grid run one after the other and cannot wait for each other",
     );
@@ -132,13 +134,17 @@ fn launch(
 ) -> Answer {
     let mut state = call.state();
     let handle = number(function);
-    state.function(handle)?;
+    let kernel = state.kernels.get(handle).is_ok();
+    if !kernel {
+        state.function(handle)?;
+    }
     let target = target(call, &mut state, call.stream(stream))?;
+    let handle = state.function_in(handle, Ok(target.stream.context), call.number)?;
     let function = state.function(handle)?;
     if function.context != target.stream.context {
         return Err(code::INVALID_HANDLE);
     }
-    check_shape(&state, function, &shape)?;
+    check_shape(&state.facts(function)?, &shape)?;
     let kernel = function.kernel()?;
     if let Some(what) = kernel.unsupported() {
         let message = format!("kernel `{}` cannot run: {what}", kernel.name());
@@ -163,45 +169,25 @@ fn launch(
 }
 
 /// Compares a launch with the limits of device and kernel.
-fn check_shape(state: &State, function: &Function, shape: &Shape) -> Answer {
-    let device = &state
-        .devices
-        .get(state.device_of(function.context))
-        .ok_or(code::INVALID_HANDLE)?
-        .config;
-    let limit = |number: u32| device.attribute(number, 0).unwrap_or(0).max(0) as u32;
+fn check_shape(facts: &Facts<'_>, shape: &Shape) -> Answer {
     let within = |extents: &[u32; 3], first: u32| {
         extents
             .iter()
             .zip(first..)
-            .all(|(extent, number)| *extent > 0 && *extent <= limit(number))
+            .all(|(extent, number)| *extent > 0 && *extent <= facts.limit(number))
     };
-    if !within(&shape.block, 2) || !within(&shape.grid, 5) {
+    let threads = volume(shape.block);
+    let fits = within(&shape.block, 2)
+        && within(&shape.grid, 5)
+        && threads <= facts.limit(1)
+        && shape.shared <= facts.max_dynamic_shared();
+    let kernel = facts.kernel;
+    let required = kernel.req_ntid().is_none_or(|only| only == shape.block);
+    let declared = kernel.max_ntid().is_none_or(|most| threads <= volume(most));
+    if !fits || !required || !declared {
         return Err(code::INVALID_VALUE);
     }
-    let threads = shape
-        .block
-        .iter()
-        .fold(1u32, |product, extent| product.saturating_mul(*extent));
-    let kernel = function.kernel()?;
-    if threads > limit(1) || shape.shared > function.max_dynamic_shared {
-        return Err(code::INVALID_VALUE);
-    }
-    if kernel
-        .req_ntid()
-        .is_some_and(|required| required != shape.block)
-    {
-        return Err(code::INVALID_VALUE);
-    }
-    let declared = kernel.max_ntid().map(|shape| {
-        shape
-            .iter()
-            .fold(1u32, |product, extent| product.saturating_mul(*extent))
-    });
-    if declared.is_some_and(|declared| threads > declared) {
-        return Err(code::INVALID_VALUE);
-    }
-    if threads > max_threads(state, function)? {
+    if threads > facts.max_threads() {
         return Err(code::LAUNCH_OUT_OF_RESOURCES);
     }
     Ok(())

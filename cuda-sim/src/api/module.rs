@@ -2,13 +2,11 @@
 
 use std::ffi::CStr;
 use std::path::Path;
-use std::sync::Arc;
 
-use cuda_sim_machine::Program;
 use cuda_sys::{CUdeviceptr, CUfunction, CUjit_option, CUmodule, CUmoduleLoadingMode};
 
 use super::prelude::*;
-use crate::image::{self, Refusal, Source};
+use crate::image::{self, Source};
 use crate::jit::Options;
 use crate::state::schedule;
 
@@ -36,7 +34,7 @@ fn load(call: &Call<'_>, module: Out<CUmodule>, path: Text) -> Answer {
     let options = Options::default();
     match Source::of_bytes(&bytes) {
         Ok(source) => load_image(call, module, source, &options),
-        Err(refusal) => Err(refuse(call, &refusal, &options)),
+        Err(refusal) => Err(options.refuse(call, &refusal)),
     }
 }
 
@@ -68,20 +66,8 @@ fn load_data_ex(
     let image = image::registered(image);
     match Source::of_pointer(&image) {
         Ok(source) => load_image(call, module, source, &options),
-        Err(refusal) => Err(refuse(call, &refusal, &options)),
+        Err(refusal) => Err(options.refuse(call, &refusal)),
     }
-}
-
-/// Writes the log of a refused image, and keeps the reason.
-fn refuse(call: &Call<'_>, refusal: &Refusal, options: &Options) -> CUresult {
-    options.write_error(&refusal.message);
-    if refusal.result == code::NOT_SUPPORTED {
-        call.instance
-            .unsupported
-            .lock()
-            .push(refusal.message.clone());
-    }
-    refusal.result
 }
 
 fn load_image(
@@ -99,20 +85,15 @@ fn load_image(
             .ok_or(code::INVALID_CONTEXT)?;
         (state.driver_version, device.config.compute_capability)
     };
-    let device = capability.0 * 10 + capability.1;
-    let text =
-        image::ptx_text(source, device).map_err(|refusal| refuse(call, &refusal, options))?;
-    let parsed = image::parse(&text, driver_version, capability)
-        .map_err(|refusal| refuse(call, &refusal, options))?;
-    let target = image::target_number(parsed.target()).unwrap_or(0);
-    let program = Arc::new(Program::new(&parsed));
+    let decoded = image::decode(source, driver_version, capability)
+        .map_err(|refusal| options.refuse(call, &refusal))?;
     // The instance is not locked while a module is decoded; the context may have gone meanwhile.
     let mut state = call.state();
     let context = state.current(call.thread)?;
-    let loaded = state.load_module(context, program, target, call.number)?;
+    let loaded = state.load_module(context, &decoded, call.number)?;
     options.write_info(&format!(
         "cuda-sim: {} kernels decoded for interpretation",
-        parsed.entries().count()
+        decoded.program.kernels().len()
     ));
     module.set(handle(loaded));
     Ok(())
@@ -135,22 +116,13 @@ fn function(call: &Call<'_>, function: Out<CUfunction>, module: CUmodule, name: 
     let function = function.check()?;
     let name = name.get()?;
     let state = call.state();
-    let module = state.modules.get(number(module))?;
-    state.healthy(module.context)?;
+    let module = number(module);
+    state.healthy(state.modules.get(module)?.context)?;
     if name.is_empty() {
         return Err(code::INVALID_VALUE);
     }
-    let wanted = |kernel: &cuda_sim_machine::Kernel| kernel.name().as_bytes() == name.to_bytes();
-    let position = module
-        .loaded
-        .program
-        .kernels()
-        .iter()
-        .position(wanted)
-        .ok_or(code::NOT_FOUND)?;
-    function.set(handle(
-        *module.functions.get(position).ok_or(code::NOT_FOUND)?,
-    ));
+    let found = state.function_of_module(module, name.to_bytes());
+    function.set(handle(found.ok_or(code::NOT_FOUND)?));
     Ok(())
 }
 
@@ -166,19 +138,13 @@ fn global(
         return Err(code::INVALID_VALUE);
     }
     let state = call.state();
-    let module = state.modules.get(number(module))?;
-    state.healthy(module.context)?;
-    let globals = module.loaded.program.globals();
-    let position = globals
-        .iter()
-        .position(|global| global.name.as_bytes() == name.to_bytes())
+    let module = number(module);
+    state.healthy(state.modules.get(module)?.context)?;
+    let (found, bytes) = state
+        .global_of_module(module, name.to_bytes())
         .ok_or(code::NOT_FOUND)?;
-    let (global, found) = globals
-        .get(position)
-        .zip(module.loaded.globals.get(position))
-        .ok_or(code::NOT_FOUND)?;
-    address.set(*found);
-    size.set(global.size);
+    address.set(found);
+    size.set(bytes);
     Ok(())
 }
 

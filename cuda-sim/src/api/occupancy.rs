@@ -3,7 +3,6 @@
 use cuda_sys::{CUfunction, CUoccupancyB2DSize};
 
 use super::prelude::*;
-use crate::device::DeviceConfig;
 use crate::state::module::Function;
 
 built! {
@@ -45,24 +44,19 @@ const SHARED_UNIT: u32 = 128;
 
 impl Budget {
     fn of(state: &State, function: &Function) -> Result<Self, CUresult> {
-        let device: &DeviceConfig = &state
-            .devices
-            .get(state.device_of(function.context))
-            .ok_or(code::INVALID_HANDLE)?
-            .config;
-        let attribute = |number: u32| device.attribute(number, 0).unwrap_or(0).max(0) as u32;
-        let kernel = function.kernel()?;
+        let facts = state.facts(function)?;
+        let (kernel, attribute) = (facts.kernel, |number| facts.limit(number));
         Ok(Self {
             threads: attribute(39),
             blocks: attribute(106),
             registers: attribute(82),
             shared: attribute(81),
             shared_reserved: attribute(111),
-            max_threads: super::function::max_threads(state, function)?,
-            max_dynamic_shared: function.max_dynamic_shared,
+            max_threads: facts.max_threads(),
+            max_dynamic_shared: facts.max_dynamic_shared(),
             kernel_registers: kernel.registers().max(1),
             kernel_shared: kernel.static_shared_bytes(),
-            multiprocessors: device.multiprocessors,
+            multiprocessors: facts.device.multiprocessors,
         })
     }
 
@@ -84,9 +78,10 @@ impl Budget {
 }
 
 fn budget(call: &Call<'_>, function: CUfunction) -> Result<Budget, CUresult> {
-    let state = call.state();
-    state.current(call.thread)?;
-    Budget::of(&state, state.function(number(function))?)
+    let mut state = call.state();
+    let current = state.current(call.thread)?;
+    let function = state.function_in(number(function), Ok(current), call.number)?;
+    Budget::of(&state, state.function(function)?)
 }
 
 fn active_blocks(

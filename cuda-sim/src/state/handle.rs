@@ -27,6 +27,10 @@ pub(crate) enum Kind {
     Graph,
     /// `CUarray`
     Array,
+    /// `CUlibrary`
+    Library,
+    /// `CUkernel`
+    Kernel,
 }
 
 const TAG: u64 = 0x0cda << 48;
@@ -148,6 +152,11 @@ impl<T> Table<T> {
             self.vacant.push(index);
         }
         Ok(object)
+    }
+
+    /// Whether a handle names, or once named, an object of that kind and of this instance.
+    pub(crate) fn is_of(&self, handle: u64, kind: Kind) -> bool {
+        matches!(decode(handle), Some((slot, found, _)) if slot == self.slot && found == kind as u8)
     }
 
     /// Whether a handle once named an object of this kind that is gone.

@@ -6,8 +6,10 @@ use cuda_sim_machine::{CODE_WINDOW, GlobalSpace, Kernel, Program, RelocationTarg
 use cuda_sys::CUresult;
 
 use crate::code;
+use crate::image::Decoded;
 use crate::state::State;
 use crate::state::context::ContextRef;
+use crate::state::kernel::Settings;
 use crate::state::space::{Block, Origin};
 
 /// A decoded module with its variables placed; running kernels share it.
@@ -25,6 +27,8 @@ pub(crate) struct Loaded {
 pub(crate) struct Module {
     pub(crate) context: ContextRef,
     pub(crate) loaded: Arc<Loaded>,
+    /// The library that it is a part of.
+    pub(crate) library: Option<u64>,
     /// Handle of each kernel's function, by the kernel's number.
     pub(crate) functions: Vec<u64>,
     /// Number of the call that made it.
@@ -40,10 +44,9 @@ pub(crate) struct Function {
     pub(crate) kernel: usize,
     /// `10 * major + minor` of the PTX's `.target`.
     pub(crate) target: u32,
-    /// The limit on dynamic shared memory, raised on request.
-    pub(crate) max_dynamic_shared: u32,
-    pub(crate) carveout: i32,
-    pub(crate) non_portable_cluster: i32,
+    pub(crate) settings: Settings,
+    /// The library's kernel that it stands for.
+    pub(crate) library_kernel: Option<u64>,
     /// The kernel's name as a C string, which callers may keep until the module is unloaded.
     pub(crate) name: std::ffi::CString,
 }
@@ -62,11 +65,6 @@ impl Function {
     }
 }
 
-/// The dynamic shared memory that a kernel gets without asking: what is left of 48 KiB.
-pub(crate) fn default_dynamic_shared(kernel: &Kernel, limit: u32) -> u32 {
-    limit.saturating_sub(kernel.static_shared_bytes())
-}
-
 impl State {
     /// Places a program's variables and gives handles to its kernels.
     ///
@@ -75,11 +73,11 @@ impl State {
     pub(crate) fn load_module(
         &mut self,
         context: ContextRef,
-        program: Arc<Program>,
-        target: u32,
+        decoded: &Decoded,
         call: u64,
     ) -> Result<u64, CUresult> {
         let handle = self.modules.next();
+        let (program, target) = (Arc::clone(&decoded.program), decoded.target);
         // Addresses of functions are never given out again, so that one of another module is noticed.
         let code = CODE_WINDOW + self.code_bytes;
         self.code_bytes += program.code_bytes();
@@ -112,10 +110,6 @@ impl State {
             globals,
             code,
         });
-        let limit = self
-            .devices
-            .get(self.device_of(context))
-            .map_or(0, |device| device.config.shared_memory_per_block);
         let functions = loaded
             .program
             .kernels()
@@ -128,9 +122,8 @@ impl State {
                     loaded: Arc::clone(&loaded),
                     kernel: number,
                     target,
-                    max_dynamic_shared: default_dynamic_shared(kernel, limit),
-                    carveout: -1,
-                    non_portable_cluster: 0,
+                    settings: Settings::default(),
+                    library_kernel: None,
                     name: std::ffi::CString::new(kernel.name()).unwrap_or_default(),
                 })
             });
@@ -138,6 +131,7 @@ impl State {
         Ok(self.modules.insert(Module {
             context,
             loaded,
+            library: None,
             functions,
             call,
         }))
@@ -149,6 +143,7 @@ impl State {
         let Ok(module) = self.modules.remove(handle, reuse) else {
             return;
         };
+        self.forget_library_module(handle);
         for function in module.functions {
             drop(self.functions.remove(function, reuse));
         }
@@ -156,6 +151,26 @@ impl State {
             self.note_release(*address, call);
             self.release_block(*address, call);
         }
+    }
+
+    /// The function of that name in a module.
+    pub(crate) fn function_of_module(&self, module: u64, name: &[u8]) -> Option<u64> {
+        let module = self.modules.get(module).ok()?;
+        let kernels = module.loaded.program.kernels();
+        let number = kernels
+            .iter()
+            .position(|kernel| kernel.name().as_bytes() == name)?;
+        module.functions.get(number).copied()
+    }
+
+    /// The variable of that name in a module: its address and its bytes.
+    pub(crate) fn global_of_module(&self, module: u64, name: &[u8]) -> Option<(u64, usize)> {
+        let loaded = &self.modules.get(module).ok()?.loaded;
+        let globals = loaded.program.globals().iter();
+        let (global, address) = globals
+            .zip(&loaded.globals)
+            .find(|(global, _)| global.name.as_bytes() == name)?;
+        Some((*address, global.size))
     }
 
     /// The function of a handle, in a healthy context.
