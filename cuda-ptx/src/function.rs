@@ -58,6 +58,10 @@ pub struct Tuning {
     pub max_nreg: Option<u32>,
     /// `.reqnctapercluster`: the only cluster shape.
     pub req_nctapercluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: launches must have a cluster shape.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`: the most blocks of a cluster.
+    pub max_cluster_rank: Option<u32>,
 }
 
 /// A kernel or a device function.

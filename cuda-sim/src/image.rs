@@ -14,7 +14,7 @@ use fatbin::{Kind, Reach};
 pub(crate) use source::{Source, registered};
 
 /// Why an image cannot be loaded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) result: CUresult,
     pub(crate) message: String,
@@ -97,7 +97,7 @@ fn chosen(bytes: &[u8], device: u32) -> Result<String, Refusal> {
     };
     let text = best.unpack().map_err(|message| {
         refuse(
-            code::INVALID_IMAGE,
+            code::UNKNOWN,
             format!("the fatbin's {best} cannot be unpacked: {message}"),
         )
     })?;

@@ -1,4 +1,4 @@
-//! The options of `cuModuleLoadDataEx`.
+//! The options of functions that compile: `CUjit_option`.
 
 use std::ffi::c_void;
 
@@ -7,9 +7,9 @@ use cuda_sys::{CUjit_option, CUresult};
 use crate::args::{In, Out};
 use crate::call::Call;
 use crate::code;
-use crate::image::Refusal;
+use crate::image::{Refusal, refuse};
 
-/// A buffer for a log.
+/// A buffer for a log, which may stay with a linker for longer than one call.
 #[derive(Debug, Clone, Copy)]
 struct Log {
     buffer: Out<std::ffi::c_char>,
@@ -23,56 +23,115 @@ struct Log {
 pub(crate) struct Options {
     info: Option<Log>,
     error: Option<Log>,
+    /// `10 * major + minor` of the architecture to compile for, where it is not the context's.
+    target: Option<u32>,
+}
+
+/// Options of drivers until 13.0; later ones are unknown to it.
+const KNOWN: u32 = CUjit_option::CU_JIT_SPLIT_COMPILE.0;
+
+/// A buffer and its size are two options, which come in any order.
+#[derive(Debug, Default)]
+struct Halves {
+    buffer: Option<*mut c_void>,
+    size: Option<(usize, Out<usize>)>,
+}
+
+impl Halves {
+    /// The whole.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where one is missing, or the buffer is null.
+    fn join(self) -> Result<Option<Log>, CUresult> {
+        match (self.buffer, self.size) {
+            (None, None) => Ok(None),
+            (Some(buffer), Some((size, length))) if !buffer.is_null() => Ok(Some(Log {
+                buffer: Out::from_pointer(buffer.cast()),
+                size,
+                length,
+            })),
+            _ => Err(code::INVALID_VALUE),
+        }
+    }
 }
 
 impl Options {
-    /// Reads the options. Those that guide a compiler are accepted and without effect.
+    /// Reads the options. Those that guide a compiler are checked and without effect.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for options without values and for numbers that no option has.
+    /// `INVALID_VALUE` for options without values, numbers that no option has, values that the option cannot have, and options that
+    /// exclude each other; `INVALID_IMAGE` for a small target that is no architecture.
     pub(crate) fn read(
         count: usize,
         options: In<CUjit_option>,
         values: In<*mut c_void>,
     ) -> Result<Self, CUresult> {
-        let (mut buffers, mut sizes) = ([None; 2], [(0, None); 2]);
+        type J = CUjit_option;
+        let (mut info, mut error) = (Halves::default(), Halves::default());
+        let (mut target, mut threads) = (None, false);
         for index in 0..count {
             let (option, value) = (options.at(index)?, values.at(index)?);
             let place = values.place(index);
+            let number = value.addr() as u32;
+            let size = Some((number as usize, place.cast()));
+            let within = |allowed: bool| {
+                if allowed {
+                    Ok(())
+                } else {
+                    Err(code::INVALID_VALUE)
+                }
+            };
             match option {
-                CUjit_option::CU_JIT_INFO_LOG_BUFFER => buffers[0] = Some(value),
-                CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
-                    sizes[0] = (value.addr() as u32 as usize, Some(place))
-                }
-                CUjit_option::CU_JIT_ERROR_LOG_BUFFER => buffers[1] = Some(value),
-                CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
-                    sizes[1] = (value.addr() as u32 as usize, Some(place))
-                }
+                J::CU_JIT_INFO_LOG_BUFFER => info.buffer = Some(value),
+                J::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => info.size = size,
+                J::CU_JIT_ERROR_LOG_BUFFER => error.buffer = Some(value),
+                J::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => error.size = size,
                 // A time in milliseconds, as a float in the place of the value.
-                CUjit_option::CU_JIT_WALL_TIME => place.cast::<f32>().set(0.0),
-                _ if option.0 < CUjit_option::CU_JIT_NUM_OPTIONS.0 => {}
-                _ => return Err(code::INVALID_VALUE),
+                J::CU_JIT_WALL_TIME => place.cast::<f32>().set(0.0),
+                J::CU_JIT_MAX_REGISTERS => within(number > 0)?,
+                J::CU_JIT_THREADS_PER_BLOCK => {
+                    within(number > 0)?;
+                    threads = true;
+                }
+                J::CU_JIT_TARGET => {
+                    within_architectures(number)?;
+                    target = Some(number);
+                }
+                J::CU_JIT_CACHE_MODE => within(number <= 2)?,
+                J::CU_JIT_REFERENCED_KERNEL_NAMES | J::CU_JIT_REFERENCED_VARIABLE_NAMES => {
+                    within(!value.is_null())?;
+                }
+                // Symbols that the caller places belong to linking, and come with their addresses and their number.
+                J::CU_JIT_GLOBAL_SYMBOL_NAMES
+                | J::CU_JIT_GLOBAL_SYMBOL_ADDRESSES
+                | J::CU_JIT_GLOBAL_SYMBOL_COUNT => within(false)?,
+                _ => within(option.0 <= KNOWN)?,
             }
         }
-        for (buffer, (_, place)) in buffers.iter().zip(&sizes) {
-            let useless = |buffer: *mut c_void| buffer.is_null() || place.is_none();
-            if buffer.is_some_and(useless) {
-                return Err(code::INVALID_VALUE);
-            }
+        if target.is_some() && threads {
+            return Err(code::INVALID_VALUE);
         }
-        let log = |which: usize| {
-            let (size, length) = *sizes.get(which)?;
-            let buffer = (*buffers.get(which)?)?;
-            Some(Log {
-                buffer: Out::from_pointer(buffer.cast()),
-                size,
-                length: length?.cast(),
-            })
-        };
         Ok(Self {
-            info: log(0),
-            error: log(1),
+            info: info.join()?,
+            error: error.join()?,
+            target,
         })
+    }
+
+    /// Refuses a target that a module's device is not.
+    ///
+    /// # Errors
+    /// `INVALID_SOURCE`, as a refusal.
+    pub(crate) fn check_target(&self, device: u32) -> Result<(), Refusal> {
+        match self.target {
+            Some(target) if target != device => Err(refuse(
+                code::INVALID_SOURCE,
+                format!(
+                    "the options ask for code for sm_{target}, which the device, an sm_{device}, cannot run"
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the log of a refused image, and keeps the reason where something is not built.
@@ -100,10 +159,20 @@ impl Options {
     }
 }
 
+/// Refuses what is no architecture of a GPU.
+fn within_architectures(number: u32) -> Result<(), CUresult> {
+    match number {
+        0..30 => Err(code::INVALID_IMAGE),
+        30..130 => Ok(()),
+        _ => Err(code::INVALID_VALUE),
+    }
+}
+
 fn write(log: Option<Log>, text: &str) {
-    let Some(log) = log.filter(|log| log.size > 0) else {
+    let Some(log) = log else {
         return;
     };
     crate::args::copy_text(log.buffer, log.size, text);
-    log.length.set(text.len().min(log.size - 1));
+    // A log that was cut has the length of its buffer.
+    log.length.set(text.len().min(log.size));
 }

@@ -158,6 +158,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: library.call,
+        site: None,
     }));
     let pools = state
         .pools

@@ -118,19 +118,19 @@ fn damaged_containers_are_no_images() {
     let rig = Rig::new();
     let sound = container(&[ptx(80, Packing::Lz4, &text(80))]);
     assert_eq!(load(&rig, &sound), Ok(80));
-    for (place, value) in [
-        (4, 2),
-        (6, 8),
-        (15, 0xff),
-        (20, 8),
-        (24, 0xff),
-        (34, 1),
-        (72, 1),
-        (100, 0xff),
+    // Headers that are wrong, and content that cannot be unpacked.
+    for (place, value, code) in [
+        (4, 2, 200),
+        (6, 8, 200),
+        (15, 0xff, 200),
+        (20, 8, 200),
+        (24, 0xff, 200),
+        (34, 1, 200),
+        (72, 1, 999),
     ] {
         let mut image = sound.clone();
         image[place] = value;
-        assert_eq!(load(&rig, &image), Err(200), "byte {place}");
+        assert_eq!(load(&rig, &image), Err(code), "byte {place}");
     }
     // What the entry holds is judged as text that is passed by itself.
     for (content, code) in [
@@ -165,13 +165,9 @@ fn the_registration_structure_leads_to_its_container() {
         container: image.as_ptr(),
         unused: ptr::null(),
     };
-    for symbol in [0, 1] {
-        let (mut module, image) = (ptr::null_mut(), ptr::from_ref(&registered).cast());
-        match symbol {
-            0 => ok!(rig.cuda, cuModuleLoadData(&raw mut module, image)),
-            _ => ok!(rig.cuda, cuModuleLoadFatBinary(&raw mut module, image)),
-        }
-    }
+    let (mut module, image) = (ptr::null_mut(), ptr::from_ref(&registered).cast());
+    ok!(rig.cuda, cuModuleLoadFatBinary(&raw mut module, image));
+    fails!(200, rig.cuda, cuModuleLoadData(&raw mut module, image));
     let empty = Registered {
         container: ptr::null(),
         ..registered
@@ -180,7 +176,7 @@ fn the_registration_structure_leads_to_its_container() {
     fails!(
         1,
         rig.cuda,
-        cuModuleLoadData(&raw mut module, ptr::from_ref(&empty).cast())
+        cuModuleLoadFatBinary(&raw mut module, ptr::from_ref(&empty).cast())
     );
 }
 

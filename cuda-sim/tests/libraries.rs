@@ -75,17 +75,6 @@ fn a_library_and_its_kernels_need_no_context() {
         cuLibraryEnumerateKernels(kernels.as_mut_ptr(), count + 1, library)
     );
     assert!(kernels.contains(&increment) && kernels[count as usize].is_null());
-    let (mut offset, mut size) = (0, 0);
-    ok!(
-        cuda,
-        cuKernelGetParamInfo(increment, 1, &raw mut offset, &raw mut size)
-    );
-    assert_eq!((offset, size), (8, 8));
-    fails!(
-        1,
-        cuda,
-        cuKernelGetParamInfo(increment, 2, &raw mut offset, &raw mut size)
-    );
     let mut value = 0;
     ok!(
         cuda,
@@ -95,6 +84,19 @@ fn a_library_and_its_kernels_need_no_context() {
     // What stands in a context needs one.
     let (mut module, mut function, mut address) = (ptr::null_mut(), ptr::null_mut(), 0);
     fails!(201, cuda, cuLibraryGetModule(&raw mut module, library));
+    let (mut offset, mut size) = (0, 0);
+    let mut param = |index| {
+        call!(
+            cuda,
+            cuKernelGetParamInfo(increment, index, &raw mut offset, &raw mut size)
+        )
+        .0
+    };
+    assert_eq!(param(1), 201);
+    ok!(cuda, cuCtxSetCurrent(rig.context));
+    assert_eq!((param(2), param(1)), (1, 0));
+    assert_eq!((offset, size), (8, 8));
+    without_context(&rig);
     fails!(201, cuda, cuKernelGetFunction(&raw mut function, increment));
     fails!(
         201,
@@ -136,6 +138,7 @@ fn a_kernel_is_launched_like_a_function() {
         cuModuleGetFunction(&raw mut by_name, module, c"increment".as_ptr())
     );
     assert_eq!(by_name, function);
+    fails!(800, cuda, cuModuleUnload(module));
     let data = rig.upload(&[1, 2]);
     let stream = rig.stream(0);
     for handle in [increment.cast(), function] {
@@ -143,12 +146,13 @@ fn a_kernel_is_launched_like_a_function() {
         ok!(cuda, cuStreamSynchronize(stream));
     }
     assert_eq!(rig.download(data, 2), [3, 4]);
-    // The functions of functions take it too.
+    // Occupancy can be asked of it too, but to the functions of functions it is none.
     let as_function: CUfunction = increment.cast();
     let (mut name, mut value) = (ptr::null(), 0);
-    ok!(cuda, cuFuncGetName(&raw mut name, as_function));
-    ok!(cuda, cuFuncLoad(as_function));
-    ok!(
+    fails!(400, cuda, cuFuncGetName(&raw mut name, as_function));
+    fails!(400, cuda, cuFuncLoad(as_function));
+    fails!(
+        400,
         cuda,
         cuFuncGetAttribute(&raw mut value, DYNAMIC_SHARED, as_function)
     );
@@ -301,9 +305,9 @@ fn what_is_not_there_is_not_found() {
         cuLibraryGetManaged(&raw mut address, &raw mut size, library, counter)
     );
     fails!(
-        500,
+        1,
         cuda,
-        cuLibraryGetUnifiedFunction(&raw mut pointer, library, nope)
+        cuLibraryGetUnifiedFunction(&raw mut pointer, library, counter)
     );
     fails!(400, cuda, cuLibraryUnload(ptr::null_mut()));
     ok!(cuda, cuLibraryUnload(library));
@@ -316,7 +320,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn images_and_options_are_checked_when_a_library_is_loaded() {
+fn what_is_wrong_with_an_image_is_told_when_it_is_used() {
     let rig = Rig::new();
     let cuda = &rig.cuda;
     for (image, code) in [
@@ -327,8 +331,21 @@ fn images_and_options_are_checked_when_a_library_is_loaded() {
             218,
         ),
     ] {
-        assert_eq!(load(&rig, image), Err(code), "{image}");
+        let library = load(&rig, image).expect("a library is not looked at");
+        let (mut kernel, mut module, name) = (ptr::null_mut(), ptr::null_mut(), c"k".as_ptr());
+        let results = [
+            call!(cuda, cuLibraryGetKernel(&raw mut kernel, library, name)).0,
+            call!(cuda, cuLibraryGetModule(&raw mut module, library)).0,
+        ];
+        assert_eq!(results, [code; 2], "{image}");
+        ok!(cuda, cuLibraryUnload(library));
     }
+}
+
+#[test]
+fn options_are_checked_when_a_library_is_loaded() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
     let image = CString::new(KERNELS).expect("no NUL");
     let mut library = ptr::null_mut();
     let mut values = [NONE];

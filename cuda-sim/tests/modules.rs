@@ -178,6 +178,36 @@ fn names_and_options_are_checked_as_by_the_driver() {
         cuda,
         cuModuleLoad((&raw mut function).cast(), c"/nonexistent".as_ptr())
     );
+    let (mut texture, mut surface, mut address, mut size) =
+        (ptr::null_mut(), ptr::null_mut(), 0, 0);
+    fails!(
+        500,
+        cuda,
+        cuModuleGetTexRef(&raw mut texture, module, c"t".as_ptr())
+    );
+    fails!(
+        500,
+        cuda,
+        cuModuleGetSurfRef(&raw mut surface, module, c"s".as_ptr())
+    );
+    fails!(
+        1,
+        cuda,
+        cuModuleGetTexRef(&raw mut texture, module, ptr::null())
+    );
+    // The name of a kernel, and none.
+    for name in [c"increment", c""] {
+        fails!(
+            1,
+            cuda,
+            cuModuleGetGlobal_v2(&raw mut address, &raw mut size, module, name.as_ptr())
+        );
+    }
+    fails!(
+        1,
+        cuda,
+        cuModuleLoad((&raw mut function).cast(), c"".as_ptr())
+    );
     let image = CString::new(KERNELS).expect("no NUL");
     let mut value = ptr::null_mut::<c_void>();
     for option in [99, CUjit_option::CU_JIT_ERROR_LOG_BUFFER.0] {
@@ -214,6 +244,90 @@ fn names_and_options_are_checked_as_by_the_driver() {
         })
         .collect();
     assert_eq!(names[..2], ["vector_add", "increment"]);
+}
+
+/// Loads with those options: the code, and what stands in the places of the values afterwards.
+fn load_with(rig: &Rig, image: &str, options: &[(CUjit_option, *mut c_void)]) -> (u32, Vec<usize>) {
+    let image = CString::new(image).expect("no NUL");
+    let (mut options, mut values): (Vec<_>, Vec<_>) = options.iter().copied().unzip();
+    let mut module = ptr::null_mut();
+    let result = call!(
+        rig.cuda,
+        cuModuleLoadDataEx(
+            &raw mut module,
+            image.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr()
+        )
+    );
+    (result.0, values.iter().map(|value| value.addr()).collect())
+}
+
+#[test]
+fn the_values_of_options_are_checked() {
+    let rig = Rig::new();
+    for (option, value, code) in [
+        (0, 0, 1),
+        (0, 16, 0),
+        (1, 0, 1),
+        (1, 256, 0),
+        (2, 0, 0),
+        (3, 0, 1),
+        (4, 100, 1),
+        (6, 100, 1),
+        (7, 3, 0),
+        (8, 0, 0),
+        (9, 2, 200),
+        (9, 90, 0),
+        (9, 80, 300),
+        (9, 1000, 1),
+        (14, 2, 0),
+        (14, 3, 1),
+        (17, 0, 1),
+        (19, 0, 1),
+        (25, 0, 1),
+        (27, 0, 1),
+        (34, 0, 0),
+        (35, 0, 1),
+        (36, 0, 1),
+    ] {
+        let value = ptr::without_provenance_mut(value);
+        let (result, _) = load_with(&rig, KERNELS, &[(CUjit_option(option), value)]);
+        assert_eq!(result, code, "option {option} with the value {value:?}");
+    }
+    let number = ptr::without_provenance_mut;
+    let (threads, target) = (
+        CUjit_option::CU_JIT_THREADS_PER_BLOCK,
+        CUjit_option::CU_JIT_TARGET,
+    );
+    let both = [(threads, number(256)), (target, number(90))];
+    assert_eq!(load_with(&rig, KERNELS, &both).0, 1);
+    assert_eq!(load_with(&rig, KERNELS, &[both[0], both[0]]).0, 0);
+}
+
+#[test]
+fn a_log_is_cut_to_its_buffer() {
+    let rig = Rig::new();
+    for size in [0, 1, 10, 1000] {
+        let mut log = [1 as c_char; 1000];
+        let size_option = (
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            ptr::without_provenance_mut(size),
+        );
+        let buffer_option = (
+            CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            log.as_mut_ptr().cast(),
+        );
+        let (code, values) = load_with(&rig, "hello", &[size_option, buffer_option]);
+        let end = log.iter().position(|byte| *byte == 0);
+        assert_eq!(code, 200);
+        match size {
+            0 => assert_eq!((values[0], end), (0, None)),
+            1 | 10 => assert_eq!((values[0], end), (size, Some(size - 1))),
+            _ => assert_eq!(Some(values[0]), end),
+        }
+    }
 }
 
 #[test]

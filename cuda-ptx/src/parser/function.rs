@@ -207,6 +207,8 @@ impl<'a> Parser<'a> {
             ".maxntid" => tuning.max_ntid = Some(three.ok_or_else(missing)?),
             ".reqntid" => tuning.req_ntid = Some(three.ok_or_else(missing)?),
             ".reqnctapercluster" => tuning.req_nctapercluster = Some(three.ok_or_else(missing)?),
+            ".explicitcluster" => tuning.explicit_cluster = true,
+            ".maxclusterrank" => tuning.max_cluster_rank = Some(one.ok_or_else(missing)?),
             ".minnctapersm" => tuning.min_nctapersm = Some(one.ok_or_else(missing)?),
             ".maxnreg" => tuning.max_nreg = Some(one.ok_or_else(missing)?),
             // `.pragma "…";` is the one that ends with a semicolon.

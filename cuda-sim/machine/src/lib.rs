@@ -87,5 +87,5 @@ pub use memory::{
     WARP_SIZE, WINDOW_SIZE,
 };
 pub use program::{
-    Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
+    ClusterRules, Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
 };

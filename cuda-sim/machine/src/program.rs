@@ -64,6 +64,17 @@ pub struct KernelParam {
     pub align: usize,
 }
 
+/// What a kernel says about the clusters that its blocks form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterRules {
+    /// The only shape in blocks (`.reqnctapercluster`).
+    pub required: Option<[u32; 3]>,
+    /// Whether launches must have a shape (`.explicitcluster`).
+    pub explicit: bool,
+    /// The most blocks (`.maxclusterrank`).
+    pub max_blocks: Option<u32>,
+}
+
 /// A kernel, decoded.
 #[derive(Debug)]
 pub struct Kernel {
@@ -71,6 +82,7 @@ pub struct Kernel {
     pub(crate) params: Vec<KernelParam>,
     pub(crate) static_shared_bytes: u32,
     pub(crate) local_bytes: u32,
+    pub(crate) cluster: ClusterRules,
     pub(crate) max_ntid: Option<[u32; 3]>,
     pub(crate) req_ntid: Option<[u32; 3]>,
     pub(crate) registers: u32,
@@ -134,6 +146,12 @@ impl Kernel {
     #[must_use]
     pub fn req_ntid(&self) -> Option<[u32; 3]> {
         self.req_ntid
+    }
+
+    /// What it says about clusters.
+    #[must_use]
+    pub fn cluster(&self) -> ClusterRules {
+        self.cluster
     }
 
     /// An estimate of the 32-bit registers that a thread needs.

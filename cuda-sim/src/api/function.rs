@@ -1,6 +1,6 @@
 //! Functions: their attributes and parameters.
 //!
-//! A library's kernel can be passed wherever a function is expected; it means the function that it is in the current context.
+//! A library's kernel can be launched like a function, and occupancy can be asked of it; the functions here refuse it as the driver does.
 
 use cuda_sys::{
     CUfunc_cache, CUfunction, CUfunction_attribute, CUfunctionLoadingState, CUmodule,
@@ -23,26 +23,14 @@ built! {
     cuFuncIsLoaded => is_loaded, (state: Out<CUfunctionLoadingState>, function: CUfunction);
 }
 
-/// The handle of the function that a caller's handle means.
-///
-/// # Errors
-/// `INVALID_HANDLE`; the error of its context; for a library's kernel without a current context `INVALID_CONTEXT`.
-fn resolve(call: &Call<'_>, state: &mut State, function: CUfunction) -> Result<u64, CUresult> {
-    let current = state.current(call.thread);
-    let handle = state.function_in(number(function), current, call.number)?;
-    state.function(handle)?;
-    Ok(handle)
-}
-
 /// Runs `read` with what is known of a function.
 fn facts<T>(
     call: &Call<'_>,
     function: CUfunction,
     read: impl FnOnce(&Facts<'_>) -> Result<T, CUresult>,
 ) -> Result<T, CUresult> {
-    let mut state = call.state();
-    let handle = resolve(call, &mut state, function)?;
-    read(&state.facts(state.function(handle)?)?)
+    let state = call.state();
+    read(&state.facts(state.function(number(function))?)?)
 }
 
 fn attribute(
@@ -63,7 +51,7 @@ fn set_attribute(
     value: c_int,
 ) -> Answer {
     let mut state = call.state();
-    let handle = resolve(call, &mut state, function)?;
+    let handle = number(function);
     let function = state.function(handle)?;
     let settings = state
         .facts(function)?
@@ -73,7 +61,7 @@ fn set_attribute(
 }
 
 fn set_cache_config(call: &Call<'_>, function: CUfunction, config: CUfunc_cache) -> Answer {
-    resolve(call, &mut call.state(), function)?;
+    call.state().function(number(function))?;
     if config.0 > 3 {
         Err(code::INVALID_VALUE)
     } else {
@@ -82,7 +70,7 @@ fn set_cache_config(call: &Call<'_>, function: CUfunction, config: CUfunc_cache)
 }
 
 fn set_shared_config(call: &Call<'_>, function: CUfunction, config: CUsharedconfig) -> Answer {
-    resolve(call, &mut call.state(), function)?;
+    call.state().function(number(function))?;
     if config.0 > 2 {
         Err(code::INVALID_VALUE)
     } else {
@@ -92,17 +80,13 @@ fn set_shared_config(call: &Call<'_>, function: CUfunction, config: CUsharedconf
 
 fn module(call: &Call<'_>, module: Out<CUmodule>, function: CUfunction) -> Answer {
     let module = module.check()?;
-    let mut state = call.state();
-    let function = resolve(call, &mut state, function)?;
-    module.set(handle(state.function(function)?.module));
+    module.set(handle(call.state().function(number(function))?.module));
     Ok(())
 }
 
 fn name(call: &Call<'_>, name: Out<*const c_char>, function: CUfunction) -> Answer {
     let name = name.check()?;
-    let mut state = call.state();
-    let function = resolve(call, &mut state, function)?;
-    name.set(state.function(function)?.name.as_ptr());
+    name.set(call.state().function(number(function))?.name.as_ptr());
     Ok(())
 }
 
@@ -129,12 +113,12 @@ fn param_count(call: &Call<'_>, function: CUfunction, count: Out<usize>) -> Answ
 }
 
 fn load(call: &Call<'_>, function: CUfunction) -> Answer {
-    resolve(call, &mut call.state(), function).map(|_| ())
+    call.state().function(number(function)).map(|_| ())
 }
 
 fn is_loaded(call: &Call<'_>, loaded: Out<CUfunctionLoadingState>, function: CUfunction) -> Answer {
     let loaded = loaded.check()?;
-    resolve(call, &mut call.state(), function)?;
+    call.state().function(number(function))?;
     loaded.set(CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED);
     Ok(())
 }

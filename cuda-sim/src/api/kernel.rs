@@ -84,15 +84,13 @@ fn set_cache_config(
     }
 }
 
-/// The offsets and sizes of a kernel's parameters, which are the same on all devices that it runs on.
+/// The offsets and sizes of a kernel's parameters, as the current context's device has them.
 fn params(call: &Call<'_>, kernel: CUkernel) -> Result<Vec<(usize, usize)>, CUresult> {
     let state = call.state();
     let kernel = number(kernel);
     state.kernels.get(kernel)?;
-    let mut facts = (0..state.devices.len()).map(|ordinal| state.kernel_facts(kernel, ordinal));
-    let facts = facts
-        .find(Result::is_ok)
-        .unwrap_or(Err(code::NO_BINARY_FOR_GPU))?;
+    let ordinal = state.device_of(state.current(call.thread)?);
+    let facts = state.kernel_facts(kernel, ordinal)?;
     let params = facts.kernel.params().iter();
     Ok(params.map(|param| (param.offset, param.size)).collect())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use cuda_sys::{CUdeviceptr, CUjit_option, CUkernel, CUlibrary, CUlibraryOption, CUmodule};
 
 use super::prelude::*;
-use crate::image::{self, Source};
+use crate::image::{self, Refusal, Source};
 use crate::jit::Options;
 use crate::state::library::Variants;
 use crate::state::schedule;
@@ -59,9 +59,8 @@ fn load_data(
     }
     check_options(options, values, count)?;
     let options = Options::read(jit_count as usize, jit_options, jit_values)?;
-    let image = image::registered(image);
-    let source = Source::of_pointer(&image).map_err(|refusal| options.refuse(call, &refusal))?;
-    load(call, library, source, &options)
+    let image = image::registered(image).cast();
+    load(call, library, Source::of_pointer(&image), &options)
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C function has them")]
@@ -82,12 +81,16 @@ fn load_file(
     let options = Options::read(jit_count as usize, jit_options, jit_values)?;
     let path = path.to_str().map_err(|_| code::FILE_NOT_FOUND)?;
     let bytes = std::fs::read(Path::new(path)).map_err(|_| code::FILE_NOT_FOUND)?;
-    let source = Source::of_bytes(&bytes).map_err(|refusal| options.refuse(call, &refusal))?;
-    load(call, library, source, &options)
+    load(call, library, Source::of_bytes(&bytes), &options)
 }
 
-/// Decodes an image for every kind of device that there is.
-fn load(call: &Call<'_>, library: Out<CUlibrary>, source: Source<'_>, options: &Options) -> Answer {
+/// Decodes an image for every kind of device that there is. What is wrong with it is told when the library is used, as the driver does.
+fn load(
+    call: &Call<'_>,
+    library: Out<CUlibrary>,
+    source: Result<Source<'_>, Refusal>,
+    options: &Options,
+) -> Answer {
     let (driver_version, mut capabilities) = {
         let state = call.state();
         let devices = state.devices.iter();
@@ -97,21 +100,16 @@ fn load(call: &Call<'_>, library: Out<CUlibrary>, source: Source<'_>, options: &
         (state.driver_version, capabilities)
     };
     capabilities.dedup();
-    let (mut variants, mut first_refusal): (Variants, _) = (BTreeMap::new(), None);
+    let mut variants: Variants = BTreeMap::new();
     // The instance is not locked while a module is decoded.
     for capability in capabilities {
-        let decoded = image::decode(source, driver_version, capability);
-        let variant = decoded.map_err(|refusal| {
-            let result = refusal.result;
-            first_refusal.get_or_insert(refusal);
-            result
-        });
-        variants.entry(capability).or_insert(variant);
-    }
-    let usable = variants.values().any(Result::is_ok);
-    match first_refusal {
-        Some(refusal) if !usable => return Err(options.refuse(call, &refusal)),
-        _ => options.write_info(""),
+        let decoded = match source {
+            Ok(source) => image::decode(source, driver_version, capability),
+            Err(ref refusal) => Err(refusal.clone()),
+        };
+        variants
+            .entry(capability)
+            .or_insert(decoded.map_err(|refusal| options.refuse(call, &refusal)));
     }
     library.set(handle(call.state().load_library(variants, call.number)));
     Ok(())
@@ -135,6 +133,7 @@ fn kernel(call: &Call<'_>, kernel: Out<CUkernel>, library: CUlibrary, name: Text
     let name = name.get()?;
     let state = call.state();
     let library = state.libraries.get(number(library))?;
+    library.usable()?;
     let found = library.kernels.iter().copied().find(|kernel| {
         state
             .kernels
@@ -210,11 +209,11 @@ fn managed(
     if address.is_null() && size.is_null() {
         return Err(code::INVALID_VALUE);
     }
-    call.state().libraries.get(number(library))?;
+    call.state().libraries.get(number(library))?.usable()?;
     Err(code::NOT_FOUND)
 }
 
-/// No function has an address that both the processor and the device can call.
+/// No function has an address that both the processor and the device can call; the driver says so of every name.
 fn unified_function(
     call: &Call<'_>,
     address: Out<*mut c_void>,
@@ -224,5 +223,5 @@ fn unified_function(
     address.check()?;
     name.get()?;
     call.state().libraries.get(number(library))?;
-    Err(code::NOT_FOUND)
+    Err(code::INVALID_VALUE)
 }

@@ -3,7 +3,9 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use cuda_sys::{CUdeviceptr, CUfunction, CUjit_option, CUmodule, CUmoduleLoadingMode};
+use cuda_sys::{
+    CUdeviceptr, CUfunction, CUjit_option, CUmodule, CUmoduleLoadingMode, CUsurfref, CUtexref,
+};
 
 use super::prelude::*;
 use crate::image::{self, Source};
@@ -16,10 +18,12 @@ built! {
     cuModuleLoadDataEx => load_data_ex, (
         module: Out<CUmodule>, image: In<c_void>, count: c_uint, options: In<CUjit_option>, values: In<*mut c_void>
     );
-    cuModuleLoadFatBinary => load_data, (module: Out<CUmodule>, image: In<c_void>);
+    cuModuleLoadFatBinary => load_fat_binary, (module: Out<CUmodule>, image: In<c_void>);
     cuModuleUnload => unload, (module: CUmodule);
     cuModuleGetFunction => function, (function: Out<CUfunction>, module: CUmodule, name: Text);
     cuModuleGetGlobal_v2 => global, (address: Out<CUdeviceptr>, size: Out<usize>, module: CUmodule, name: Text);
+    cuModuleGetTexRef => texture, (texture: Out<CUtexref>, module: CUmodule, name: Text);
+    cuModuleGetSurfRef => surface, (surface: Out<CUsurfref>, module: CUmodule, name: Text);
     cuModuleGetFunctionCount => function_count, (count: Out<c_uint>, module: CUmodule);
     cuModuleEnumerateFunctions => functions, (functions: Out<CUfunction>, count: c_uint, module: CUmodule);
     cuModuleGetLoadingMode => loading_mode, (mode: Out<CUmoduleLoadingMode>);
@@ -29,6 +33,9 @@ fn load(call: &Call<'_>, module: Out<CUmodule>, path: Text) -> Answer {
     let module = module.check()?;
     let path = path.get()?;
     call.state().current(call.thread)?;
+    if path.is_empty() {
+        return Err(code::INVALID_VALUE);
+    }
     let path = path.to_str().map_err(|_| code::FILE_NOT_FOUND)?;
     let bytes = std::fs::read(Path::new(path)).map_err(|_| code::FILE_NOT_FOUND)?;
     let options = Options::default();
@@ -49,6 +56,10 @@ fn load_data(call: &Call<'_>, module: Out<CUmodule>, image: In<c_void>) -> Answe
     )
 }
 
+fn load_fat_binary(call: &Call<'_>, module: Out<CUmodule>, image: In<c_void>) -> Answer {
+    load_data(call, module, image::registered(image))
+}
+
 fn load_data_ex(
     call: &Call<'_>,
     module: Out<CUmodule>,
@@ -63,7 +74,7 @@ fn load_data_ex(
     }
     call.state().current(call.thread)?;
     let options = Options::read(count as usize, options, values)?;
-    let image = image::registered(image);
+    let image = image.cast();
     match Source::of_pointer(&image) {
         Ok(source) => load_image(call, module, source, &options),
         Err(refusal) => Err(options.refuse(call, &refusal)),
@@ -85,7 +96,9 @@ fn load_image(
             .ok_or(code::INVALID_CONTEXT)?;
         (state.driver_version, device.config.compute_capability)
     };
-    let decoded = image::decode(source, driver_version, capability)
+    let decoded = options
+        .check_target(capability.0 * 10 + capability.1)
+        .and_then(|()| image::decode(source, driver_version, capability))
         .map_err(|refusal| options.refuse(call, &refusal))?;
     // The instance is not locked while a module is decoded; the context may have gone meanwhile.
     let mut state = call.state();
@@ -104,6 +117,9 @@ fn unload(call: &Call<'_>, module: CUmodule) -> Answer {
     let module = number(module);
     let context = state.modules.get(module)?.context;
     state.healthy(context)?;
+    if state.modules.get(module)?.library.is_some() {
+        return Err(code::NOT_PERMITTED);
+    }
     state.check_captures(call.thread)?;
     // The real call waits for the context, although nothing promises it.
     schedule::run_context(call.instance, &mut state, context)?;
@@ -140,12 +156,35 @@ fn global(
     let state = call.state();
     let module = number(module);
     state.healthy(state.modules.get(module)?.context)?;
+    // The name of a kernel is refused in another way than one that nothing has.
+    if name.is_empty() || state.function_of_module(module, name.to_bytes()).is_some() {
+        return Err(code::INVALID_VALUE);
+    }
     let (found, bytes) = state
         .global_of_module(module, name.to_bytes())
         .ok_or(code::NOT_FOUND)?;
     address.set(found);
     size.set(bytes);
     Ok(())
+}
+
+/// No module has a texture reference that is bound by name: the compilers of today make none.
+fn texture(call: &Call<'_>, texture: Out<CUtexref>, module: CUmodule, name: Text) -> Answer {
+    texture.check()?;
+    no_reference(call, module, name)
+}
+
+/// No module has a surface reference that is bound by name.
+fn surface(call: &Call<'_>, surface: Out<CUsurfref>, module: CUmodule, name: Text) -> Answer {
+    surface.check()?;
+    no_reference(call, module, name)
+}
+
+fn no_reference(call: &Call<'_>, module: CUmodule, name: Text) -> Answer {
+    name.get()?;
+    let state = call.state();
+    state.healthy(state.modules.get(number(module))?.context)?;
+    Err(code::NOT_FOUND)
 }
 
 fn function_count(call: &Call<'_>, count: Out<c_uint>, module: CUmodule) -> Answer {

@@ -98,14 +98,14 @@ fn of_elf<'a>(bytes: &[u8]) -> Result<Source<'a>, Refusal> {
 }
 
 /// The container that a registration structure names; the pointer itself where it is none.
-pub(crate) fn registered(image: In<c_void>) -> In<u8> {
+pub(crate) fn registered(image: In<c_void>) -> In<c_void> {
     let bytes = image.cast::<u8>();
     for (index, expected) in WRAPPER.into_iter().enumerate() {
         if bytes.at(index) != Ok(expected) {
-            return bytes;
+            return image;
         }
     }
     // The structure: its magic number, a version, the container, and a pointer that the linker uses.
     let container = image.cast::<*const u8>().at(1);
-    container.map_or(bytes, In::from_pointer)
+    container.map_or(image, |container| In::from_pointer(container.cast()))
 }

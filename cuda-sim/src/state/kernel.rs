@@ -82,11 +82,13 @@ impl Facts<'_> {
         self.settings.non_portable_cluster.unwrap_or(false)
     }
 
-    /// The cluster that a launch has where it names none.
+    /// The cluster that a launch has where it names none: the kernel's own, or what was set.
     pub(crate) fn cluster(&self) -> Option<[u32; 3]> {
-        self.settings
-            .cluster
-            .filter(|shape| shape.iter().any(|extent| *extent > 0))
+        let set = self.settings.cluster;
+        self.kernel
+            .cluster()
+            .required
+            .or(set.filter(|shape| shape.iter().any(|extent| *extent > 0)))
     }
 
     fn constants(&self) -> usize {
@@ -125,7 +127,10 @@ impl Facts<'_> {
             A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
                 self.settings.carveout.unwrap_or(-1)
             }
-            A::CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET => 0,
+            A::CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET => {
+                let rules = self.kernel.cluster();
+                c_int::from(rules.explicit || rules.required.is_some())
+            }
             A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH => cluster(0),
             A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT => cluster(1),
             A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH => cluster(2),
@@ -175,6 +180,12 @@ impl Facts<'_> {
             | A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT
             | A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH => {
                 let axis = attribute.0 - A::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH.0;
+                if let Some(required) = self.kernel.cluster().required {
+                    // What the kernel says can only be repeated.
+                    let own = required.get(axis as usize).copied().unwrap_or(1) as c_int;
+                    within(own, own)?;
+                    return Ok(settings);
+                }
                 let mut shape = settings.cluster.unwrap_or_default();
                 if let Some(extent) = shape.get_mut(axis as usize) {
                     *extent = within(0, c_int::MAX)? as u32;

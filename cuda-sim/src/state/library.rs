@@ -27,6 +27,23 @@ pub(crate) struct Library {
     pub(crate) call: u64,
 }
 
+impl Library {
+    /// Whether it can be used on some device.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn usable(&self) -> Result<(), CUresult> {
+        if self.variants.values().any(Result::is_ok) {
+            return Ok(());
+        }
+        let refused = self
+            .variants
+            .values()
+            .find_map(|variant| variant.as_ref().err());
+        Err(refused.copied().unwrap_or(code::NO_BINARY_FOR_GPU))
+    }
+}
+
 /// A `CUkernel`.
 #[derive(Debug)]
 pub(crate) struct LibraryKernel {

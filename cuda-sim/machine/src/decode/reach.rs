@@ -7,7 +7,7 @@ use cuda_ptx::{Function, Module, Operand};
 use super::{effect, pressure};
 use crate::code::{Callee, Code};
 use crate::program::function_at;
-use crate::{Kernel, KernelParam, Program, RelocationTarget, Unsupported};
+use crate::{ClusterRules, Kernel, KernelParam, Program, RelocationTarget, Unsupported};
 
 /// Bytes of local memory that a call takes beside the variables of the function.
 pub(crate) const CALL_BYTES: u32 = 16;
@@ -51,6 +51,11 @@ pub(super) fn kernel(
         static_shared_bytes: 0,
         local_bytes: code.local_bytes,
         frame_bytes: frames.fold(0, u32::saturating_add),
+        cluster: ClusterRules {
+            required: function.tuning.req_nctapercluster,
+            explicit: function.tuning.explicit_cluster,
+            max_blocks: function.tuning.max_cluster_rank,
+        },
         max_ntid: function.tuning.max_ntid,
         req_ntid: function.tuning.req_ntid,
         registers: pressure::bounded(
