@@ -32,6 +32,8 @@ impl Builder {
     /// | `CUDA_SIM_REUSE_HANDLES` | `0` | [`reuse_handles`](Self::reuse_handles) |
     /// | `CUDA_SIM_SHUFFLE_BLOCKS` | `1` | [`shuffle_blocks`](Self::shuffle_blocks) |
     /// | `CUDA_SIM_OLD_DRIVER` | `1` | [`old_driver`](Self::old_driver) |
+    /// | `CUDA_SIM_CHECK_ORDER` | `0` | [`check_order`](Self::check_order) |
+    /// | `CUDA_SIM_CALL_SITES` | `1` | [`call_sites`](Self::call_sites) |
     /// | `CUDA_VISIBLE_DEVICES` | `1,0` or `GPU-63756461` | which of those devices the program sees, in its order, as with a real driver |
     ///
     /// A device is a count (1 if absent), a preset (`h200` if absent, `b200`, `a100`, `rtx4090`, `t4`), and settings, separated by spaces:
@@ -78,11 +80,13 @@ impl Builder {
         if let Some(limit) = given(read, "CUDA_SIM_INSTRUCTION_LIMIT", value::number)? {
             builder = builder.instruction_limit(limit);
         }
-        let switches: [(_, Switch); 4] = [
+        let switches: [(_, Switch); 6] = [
             ("CUDA_SIM_DEFERRED", Self::deferred),
             ("CUDA_SIM_REUSE_HANDLES", Self::reuse_handles),
             ("CUDA_SIM_SHUFFLE_BLOCKS", Self::shuffle_blocks),
             ("CUDA_SIM_OLD_DRIVER", Self::old_driver),
+            ("CUDA_SIM_CHECK_ORDER", Self::check_order),
+            ("CUDA_SIM_CALL_SITES", Self::call_sites),
         ];
         for (variable, set) in switches {
             if let Some(on) = given(read, variable, value::switch)? {

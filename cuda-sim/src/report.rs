@@ -142,16 +142,18 @@ impl Report {
     }
 }
 
+/// One line; the alternate form `{:#}` has one for each part.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let break_ = if f.alternate() { "\n  " } else { "; " };
         write!(f, "{:?}: {}", self.kind, self.message)?;
         match &self.race {
-            Some(race) => write!(f, "\n{race}")?,
+            Some(race) => write!(f, "{break_}{}{break_}{}", race.first, race.second)?,
             None => write!(f, " (from {})", call_at(self.call, self.site.as_ref()))?,
         }
         match (&self.allocation, self.address) {
             (Some(allocation), Some(address)) => {
-                write!(f, "\n  {}", allocation.around(address))
+                write!(f, "{break_}{}", allocation.around(address))
             }
             _ => Ok(()),
         }

@@ -157,7 +157,11 @@ impl Bench {
         let Some(simulator) = &self.simulator else {
             return;
         };
-        let reports: Vec<String> = simulator.reports().iter().map(Report::to_string).collect();
+        let reports: Vec<String> = simulator
+            .reports()
+            .iter()
+            .map(|it| format!("{it:#}"))
+            .collect();
         assert!(
             reports.is_empty(),
             "the software driver reports mistakes:\n{}",

@@ -69,9 +69,3 @@ pub struct Race {
     /// The first run of bytes that both touch, as addresses.
     pub bytes: Range<u64>,
 }
-
-impl fmt::Display for Race {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  {}\n  {}", self.first, self.second)
-    }
-}
