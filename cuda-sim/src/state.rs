@@ -18,6 +18,7 @@ pub(crate) mod module;
 pub(crate) mod order;
 pub(crate) mod pool;
 pub(crate) mod queue;
+pub(crate) mod reach;
 pub(crate) mod schedule;
 pub(crate) mod space;
 pub(crate) mod storage;

@@ -176,6 +176,11 @@ pub(crate) fn resolve(instance: &Instance, slot: usize, name: &CStr) -> Option<N
     if !is_exported(symbol, driver_version) {
         return None;
     }
+    address(slot, symbol)
+}
+
+/// The address of a symbol in a slot, whether the function is built or not.
+pub(crate) fn address(slot: usize, symbol: &'static Symbol) -> Option<NonNull<c_void>> {
     match find(symbol.as_str()) {
         Some(built) => NonNull::new(built.pointers.get(slot)?.0.cast_mut()),
         None => crate::unbuilt::stub_for(slot, symbol.as_str()),

@@ -68,31 +68,32 @@ fn arrays_hold_what_is_copied_into_them() {
             .collect()
     };
     assert_eq!(floats(memory, 4), [10.0, 11.0, 18.0, 19.0]);
-    ok!(cuda, cuMemcpyAtoD_v2(memory, array, 32, 8));
+    // A line of bytes stays within the first row.
     ok!(cuda, cuMemcpyDtoA_v2(array, 0, memory, 8));
-    ok!(cuda, cuMemcpyAtoA_v2(array, 64, array, 0, 4));
+    ok!(cuda, cuMemcpyAtoA_v2(array, 16, array, 4, 4));
+    ok!(cuda, cuMemcpyAtoD_v2(memory, array, 0, 32));
+    assert_eq!(floats(memory, 5), [10.0, 11.0, 2.0, 3.0, 11.0]);
     let mut back = [0f32; 3];
     let stream = rig.stream(0);
     ok!(
         cuda,
-        cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), array, 64, 12)
+        cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), array, 12, 12)
     );
-    assert_eq!(back, [8.0, 17.0, 18.0]);
-    ok!(cuda, cuMemcpyHtoA_v2(array, 120, values.as_ptr().cast(), 8));
+    assert_eq!(back, [3.0, 11.0, 5.0]);
+    ok!(cuda, cuMemcpyHtoA_v2(array, 24, values.as_ptr().cast(), 8));
     ok!(
         cuda,
-        cuMemcpyHtoAAsync_v2(array, 116, values[5..].as_ptr().cast(), 4, stream)
+        cuMemcpyHtoAAsync_v2(array, 20, values[7..].as_ptr().cast(), 4, stream)
     );
     ok!(
         cuda,
-        cuMemcpyAtoHAsync_v2(back.as_mut_ptr().cast(), array, 116, 12, stream)
+        cuMemcpyAtoHAsync_v2(back.as_mut_ptr().cast(), array, 20, 12, stream)
     );
-    assert_eq!(back, [5.0, 0.0, 1.0]);
+    assert_eq!(back, [7.0, 0.0, 1.0]);
 
     for change in [
         |copy: &mut CUDA_MEMCPY2D| copy.Height = 5,
         |copy: &mut CUDA_MEMCPY2D| copy.WidthInBytes = 33,
-        |copy: &mut CUDA_MEMCPY2D| copy.WidthInBytes = 6,
         |copy: &mut CUDA_MEMCPY2D| copy.dstXInBytes = 4,
         |copy: &mut CUDA_MEMCPY2D| copy.dstY = 1,
     ] {
@@ -100,15 +101,14 @@ fn arrays_hold_what_is_copied_into_them() {
         change(&mut copy);
         fails!(1, cuda, cuMemcpy2D_v2(&raw const copy));
     }
+    for (offset, len) in [(28, 8), (32, 4), (0, 36), (usize::MAX, 4)] {
+        let from = values.as_ptr().cast();
+        fails!(1, cuda, cuMemcpyHtoA_v2(array, offset, from, len));
+    }
     fails!(
         1,
         cuda,
-        cuMemcpyHtoA_v2(array, 124, values.as_ptr().cast(), 8)
-    );
-    fails!(
-        1,
-        cuda,
-        cuMemcpyHtoA_v2(array, 2, values.as_ptr().cast(), 4)
+        cuMemcpyHtoA_v2(ptr::null_mut(), 0, values.as_ptr().cast(), 4)
     );
     ok!(cuda, cuArrayDestroy(array));
     fails!(400, cuda, cuArrayDestroy(array));

@@ -16,7 +16,6 @@ use support::{Rig, call, fails, ok};
 
 const HOST: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
 const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-const ARRAY: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_ARRAY;
 const UNIFIED: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_UNIFIED;
 
 /// A copy of 3 rows of 4 bytes, from rows 16 bytes apart on the host to rows 8 bytes apart on the device.
@@ -100,7 +99,6 @@ fn flat_copies_are_checked() {
         );
     };
     refused(&|copy| copy.dstPitch = 3);
-    refused(&|copy| copy.srcPitch = 0);
     refused(&|copy| copy.dstXInBytes = 5);
     refused(&|copy| copy.dstY = 1);
     refused(&|copy| copy.Height = 4);
@@ -115,8 +113,8 @@ fn flat_copies_are_checked() {
     refused(&|copy| copy.Height = usize::MAX);
     fails!(1, cuda, cuMemcpy2D_v2(ptr::null()));
     let mut copy = good;
-    copy.srcMemoryType = ARRAY;
-    fails!(400, cuda, cuMemcpy2D_v2(&raw const copy));
+    copy.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_ARRAY;
+    fails!(1, cuda, cuMemcpy2D_v2(&raw const copy));
     for (width, height) in [(0, 3), (4, 0)] {
         let mut copy = good;
         (copy.WidthInBytes, copy.Height) = (width, height);
@@ -126,10 +124,12 @@ fn flat_copies_are_checked() {
     let mut copy = good;
     copy.dstXInBytes = 4;
     ok!(cuda, cuMemcpy2D_v2(&raw const copy));
-    // A single row needs no pitch.
+    // Without a pitch, the rows follow each other.
     let mut copy = good;
-    (copy.Height, copy.srcPitch, copy.dstPitch) = (1, 0, 0);
+    let host: Vec<u8> = (0..64).collect();
+    (copy.srcHost, copy.srcPitch, copy.dstPitch) = (host.as_ptr().cast(), 0, 0);
     ok!(cuda, cuMemcpy2D_v2(&raw const copy));
+    assert_eq!(bytes(&rig, memory, 12), host[..12]);
 }
 
 #[test]
@@ -174,6 +174,8 @@ fn deep_copies_move_their_box_only() {
     ok!(cuda, cuMemcpy3DPeerAsync(&raw const peer, ptr::null_mut()));
     assert_eq!(bytes(&rig, memory, 10), [71, 72, 0, 0, 0, 0, 0, 0, 91, 92]);
     peer.srcContext = ptr::null_mut();
+    ok!(cuda, cuMemcpy3DPeer(&raw const peer));
+    peer.srcContext = ptr::dangling_mut();
     fails!(201, cuda, cuMemcpy3DPeer(&raw const peer));
 
     let refused = |change: &dyn Fn(&mut CUDA_MEMCPY3D)| {
@@ -188,7 +190,6 @@ fn deep_copies_move_their_box_only() {
     };
     refused(&|copy| copy.dstHeight = 1);
     refused(&|copy| copy.srcHeight = 3);
-    refused(&|copy| copy.srcLOD = 1);
     refused(&|copy| copy.Depth = 4);
     refused(&|copy| copy.dstZ = 3);
     refused(&|copy| copy.srcHeight = usize::MAX);

@@ -68,6 +68,68 @@ fn entry_points_are_found_by_name_and_version() {
     assert_eq!(look_up(c"cuLaunchKernelEx", 11_000, 0), (0, 2, 0));
     assert_eq!(look_up(c"cuInit", 14_000, 0).0, 1);
     assert_eq!(look_up(c"cuInit", 12_000, 77).0, 1);
+    // As a driver of 13.0 answers.
+    for (name, version, flags, symbol) in [
+        (c"cuMemAlloc", 2000, 0, "cuMemAlloc"),
+        (c"cuMemAlloc", 3020, 0, "cuMemAlloc_v2"),
+        (c"cuMemAlloc", -1, 0, "cuMemAlloc_v2"),
+        (c"cuMemcpy", 13_000, 1, "cuMemcpy"),
+        (c"cuMemcpy", 13_000, 3, "cuMemcpy_ptds"),
+        (c"cuMemAllocAsync", 11_020, 2, "cuMemAllocAsync_ptsz"),
+        (c"cuGetProcAddress", 11_030, 0, "cuGetProcAddress"),
+        (c"cuGetProcAddress", 13_000, 0, "cuGetProcAddress_v2"),
+        (c"cuCtxCreate", 13_000, 0, "cuCtxCreate_v4"),
+        (
+            c"cuStreamGetCaptureInfo",
+            13_000,
+            0,
+            "cuStreamGetCaptureInfo_v3",
+        ),
+        (c"cuEventElapsedTime", 12_000, 0, "cuEventElapsedTime"),
+    ] {
+        assert_eq!(
+            look_up(name, version, flags),
+            (0, 0, address(symbol)),
+            "{name:?} {version} {flags}"
+        );
+    }
+    assert_eq!(look_up(c"cuMemAlloc", 0, 0), (0, 2, 0));
+    assert_eq!(look_up(c"cuMemcpy", 6000, 2), (0, 2, 0));
+    assert_eq!(look_up(c"cuMemAlloc_v2", 13_000, 0), (0, 1, 0));
+    assert_eq!(look_up(c"cuMemcpy", 13_000, 4).0, 1);
+    let mut function = ptr::dangling_mut::<c_void>();
+    let name = c"cuNope".as_ptr();
+    ok!(
+        cuda,
+        cuGetProcAddress_v2(name, &raw mut function, 13_000, 0, ptr::null_mut())
+    );
+    assert!(function.is_null());
+    fails!(
+        500,
+        cuda,
+        cuGetProcAddress(name, &raw mut function, 13_000, 0)
+    );
+    ok!(
+        cuda,
+        cuGetProcAddress(c"cuInit".as_ptr(), &raw mut function, 13_000, 0)
+    );
+    assert_eq!(function.addr(), address("cuInit"));
+}
+
+#[test]
+fn unknown_tables_and_codes_are_refused() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let (id, mut table) = (cuda_sys::CUuuid::default(), ptr::dangling::<c_void>());
+    fails!(1, cuda, cuGetExportTable(&raw mut table, &raw const id));
+    assert!(table.is_null());
+    fails!(1, cuda, cuGetExportTable(&raw mut table, ptr::null()));
+    fails!(1, cuda, cuGetExportTable(ptr::null_mut(), &raw const id));
+    let mut text = ptr::null();
+    ok!(cuda, cuGetErrorName(CUresult(916), &raw mut text));
+    // A later driver's.
+    fails!(1, cuda, cuGetErrorName(CUresult(917), &raw mut text));
+    fails!(1, cuda, cuGetErrorString(CUresult(47), &raw mut text));
 }
 
 #[test]
@@ -145,6 +207,32 @@ fn devices_are_described() {
             rig.device
         )
     );
+    let mut properties = cuda_sys::CUdevprop::default();
+    ok!(cuda, cuDeviceGetProperties(&raw mut properties, rig.device));
+    assert_eq!(properties.maxThreadsDim, [1024, 1024, 64]);
+    assert_eq!(
+        (properties.SIMDWidth, properties.clockRate),
+        (32, 1_980_000)
+    );
+    let float = cuda_sys::CUarray_format::CU_AD_FORMAT_FLOAT;
+    let mut width = 0;
+    ok!(
+        cuda,
+        cuDeviceGetTexture1DLinearMaxWidth(&raw mut width, float, 2, rig.device)
+    );
+    assert_eq!(width, 1 << 29);
+    fails!(
+        1,
+        cuda,
+        cuDeviceGetTexture1DLinearMaxWidth(&raw mut width, float, 3, rig.device)
+    );
+    let (target, scope) = (
+        cuda_sys::CUflushGPUDirectRDMAWritesTarget(0),
+        cuda_sys::CUflushGPUDirectRDMAWritesScope(100),
+    );
+    ok!(cuda, cuFlushGPUDirectRDMAWrites(target, scope));
+    let scope = cuda_sys::CUflushGPUDirectRDMAWritesScope(0);
+    fails!(1, cuda, cuFlushGPUDirectRDMAWrites(target, scope));
     ok!(cuda, cuDeviceTotalMem_v2(&raw mut bytes, rig.device));
     assert_eq!(bytes, 150_109_880_320);
     let mut id = [0; 16];

@@ -234,7 +234,8 @@ fn advice_and_prefetches_are_checked() {
             cuMemRangeGetAttribute((&raw mut value).cast(), 4, attribute, address, len)
         );
     }
-    fails!(101, cuda, cuMemAdvise_v2(memory, 64, advice, on_device(77)));
+    fails!(1, cuda, cuMemAdvise_v2(memory, 64, advice, on_device(77)));
+    fails!(801, cuda, cuMemFreeAsync(memory, stream));
     fails!(
         101,
         cuda,

@@ -4,7 +4,7 @@ use cuda_sys::{CUarray, CUcontext, CUdeviceptr, CUmemcpyAttributes, CUstream};
 
 use super::prelude::*;
 use super::transfer::When::{InOrder, Now};
-use super::transfer::{any, array, copy, device, host};
+use super::transfer::{any, array, check_peers, copy, device, host};
 use crate::table::{expressed, shared_expression};
 
 expressed! {
@@ -54,15 +54,6 @@ expressed! {
         to: In<CUdeviceptr>, from: In<CUdeviceptr>, lens: In<usize>, count: usize,
         attributes: In<CUmemcpyAttributes>, starts: In<usize>, attribute_count: usize, stream: CUstream
     ) = batch(call, Batch { to, from, lens, count }, Attributes { attributes, starts, count: attribute_count }, stream);
-}
-
-/// Both contexts must live.
-fn check_peers(call: &Call<'_>, contexts: [CUcontext; 2]) -> Answer {
-    let state = call.state();
-    for context in contexts {
-        state.living(number(context))?;
-    }
-    Ok(())
 }
 
 /// The copies of a batch.

@@ -1,12 +1,10 @@
 //! Copies of two- and three-dimensional boxes of bytes.
 
-use cuda_sys::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUcontext, CUmemorytype, CUstream,
-};
+use cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUmemorytype, CUstream};
 
 use super::prelude::*;
 use super::transfer::When::{InOrder, Now};
-use super::transfer::{Memory, Side, When, copy_box};
+use super::transfer::{Memory, Side, When, check_peers, copy_box};
 use crate::args::host_address;
 use crate::state::transfer::Extent;
 use crate::table::{expressed, shared_expression};
@@ -59,13 +57,9 @@ fn flat(call: &Call<'_>, when: When, copy: In<CUDA_MEMCPY2D>) -> Answer {
     copy_box(call, when, to, from, extent)
 }
 
-/// The sides and the extent of a three-dimensional copy, whose two structures have the same fields.
+/// The sides and the extent of a three-dimensional copy, whose two structures have the same fields. Levels of detail are not looked at.
 macro_rules! deep {
     ($copy:ident) => {{
-        // Levels of detail belong to mipmapped arrays, which are not built.
-        if $copy.srcLOD != 0 || $copy.dstLOD != 0 {
-            return Err(code::INVALID_VALUE);
-        }
         let to = Side {
             memory: memory!($copy, dstMemoryType, dstHost, dstDevice, dstArray),
             offset: [$copy.dstXInBytes, $copy.dstY, $copy.dstZ],
@@ -96,15 +90,6 @@ fn deep(call: &Call<'_>, when: When, copy: In<CUDA_MEMCPY3D>) -> Answer {
 fn peer(call: &Call<'_>, when: When, copy: In<CUDA_MEMCPY3D_PEER>) -> Answer {
     let copy = copy.get()?;
     let (to, from, extent) = deep!(copy);
-    check_context(call, to.memory, copy.dstContext)?;
-    check_context(call, from.memory, copy.srcContext)?;
+    check_peers(call, [copy.dstContext, copy.srcContext])?;
     copy_box(call, when, to, from, extent)
-}
-
-/// The context of device memory must live; that of other memory is not looked at.
-fn check_context(call: &Call<'_>, memory: Memory, context: CUcontext) -> Answer {
-    match memory {
-        Memory::Device(_) | Memory::Array(_) => call.state().living(number(context)).map(|_| ()),
-        Memory::Host(_) | Memory::Any(_) | Memory::ArrayBytes(_) => Ok(()),
-    }
 }

@@ -1,7 +1,8 @@
 //! Devices: `CUDA_DEVICE` and peer access.
 
 use cuda_sys::{
-    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUexecAffinityType, CUmemoryPool, CUuuid,
+    CUarray_format, CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUdevprop,
+    CUexecAffinityType, CUflushGPUDirectRDMAWritesScope, CUflushGPUDirectRDMAWritesTarget, CUuuid,
 };
 
 use super::prelude::*;
@@ -16,11 +17,15 @@ built! {
     cuDeviceTotalMem_v2 => total_memory, (bytes: Out<usize>, device: CUdevice);
     cuDeviceGetAttribute => attribute, (value: Out<c_int>, attribute: CUdevice_attribute, device: CUdevice);
     cuDeviceComputeCapability => compute_capability, (major: Out<c_int>, minor: Out<c_int>, device: CUdevice);
+    cuDeviceGetProperties => properties, (properties: Out<CUdevprop>, device: CUdevice);
+    cuDeviceGetTexture1DLinearMaxWidth => texture_width, (
+        width: Out<usize>, format: CUarray_format, channels: c_uint, device: CUdevice
+    );
+    cuFlushGPUDirectRDMAWrites => flush_writes, (
+        target: CUflushGPUDirectRDMAWritesTarget, scope: CUflushGPUDirectRDMAWritesScope
+    );
     cuDeviceGetByPCIBusId => by_pci_bus_id, (device: Out<CUdevice>, text: Text);
     cuDeviceGetPCIBusId => pci_bus_id, (text: Out<c_char>, len: c_int, device: CUdevice);
-    cuDeviceGetDefaultMemPool => default_pool, (pool: Out<CUmemoryPool>, device: CUdevice);
-    cuDeviceGetMemPool => pool, (pool: Out<CUmemoryPool>, device: CUdevice);
-    cuDeviceSetMemPool => set_pool, (device: CUdevice, pool: CUmemoryPool);
     cuDeviceCanAccessPeer => can_access_peer, (answer: Out<c_int>, device: CUdevice, peer: CUdevice);
     cuDeviceGetP2PAttribute => p2p_attribute, (value: Out<c_int>, attribute: CUdevice_P2PAttribute, device: CUdevice, peer: CUdevice);
     cuDeviceGetExecAffinitySupport => exec_affinity, (answer: Out<c_int>, kind: CUexecAffinityType, device: CUdevice);
@@ -110,6 +115,55 @@ fn compute_capability(
     Ok(())
 }
 
+fn properties(call: &Call<'_>, properties: Out<CUdevprop>, device: CUdevice) -> Answer {
+    let properties = properties.check()?;
+    let state = call.state();
+    let (ordinal, device) = state.device(device)?;
+    let of = |number| device.config.attribute(number, ordinal).unwrap_or(0);
+    properties.set(CUdevprop {
+        maxThreadsPerBlock: of(1),
+        maxThreadsDim: [2, 3, 4].map(of),
+        maxGridSize: [5, 6, 7].map(of),
+        sharedMemPerBlock: of(8),
+        totalConstantMemory: of(9),
+        SIMDWidth: of(10),
+        memPitch: of(11),
+        regsPerBlock: of(12),
+        clockRate: of(13),
+        textureAlign: of(14),
+    });
+    Ok(())
+}
+
+fn texture_width(
+    call: &Call<'_>,
+    width: Out<usize>,
+    format: CUarray_format,
+    channels: c_uint,
+    device: CUdevice,
+) -> Answer {
+    let width = width.check()?;
+    call.state().ordinal(device)?;
+    let element = crate::state::array::element_size(format.0, channels);
+    // A linear texture covers 4 GiB.
+    width.set((1 << 32) / element.ok_or(code::INVALID_VALUE)?);
+    Ok(())
+}
+
+/// Nothing but the devices writes here, so there is never something to flush.
+fn flush_writes(
+    call: &Call<'_>,
+    target: CUflushGPUDirectRDMAWritesTarget,
+    scope: CUflushGPUDirectRDMAWritesScope,
+) -> Answer {
+    call.state().current(call.thread)?;
+    if target.0 == 0 && matches!(scope.0, 100 | 200) {
+        Ok(())
+    } else {
+        Err(code::INVALID_VALUE)
+    }
+}
+
 /// `domain:bus:device.function`, where domain and function may be missing, in hexadecimal digits.
 fn parse_pci(text: &str) -> Option<(u32, u32, u32)> {
     let hex = |digits: &str| u32::from_str_radix(digits, 16).ok();
@@ -150,39 +204,6 @@ fn pci_bus_id(call: &Call<'_>, text: Out<c_char>, len: c_int, device: CUdevice) 
     let len = usize::try_from(len).ok().filter(|len| *len > id.len());
     let len = len.ok_or(code::INVALID_VALUE)?;
     copy_text(text, len, &id);
-    Ok(())
-}
-
-fn default_pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Answer {
-    let pool = pool.check()?;
-    let state = call.state();
-    pool.set(handle(state.device(device)?.1.default_pool));
-    Ok(())
-}
-
-fn pool(call: &Call<'_>, pool: Out<CUmemoryPool>, device: CUdevice) -> Answer {
-    let pool = pool.check()?;
-    let state = call.state();
-    pool.set(handle(state.device(device)?.1.current_pool));
-    Ok(())
-}
-
-fn set_pool(call: &Call<'_>, device: CUdevice, pool: CUmemoryPool) -> Answer {
-    let mut state = call.state();
-    let ordinal = state.ordinal(device)?;
-    let pool = number(pool);
-    if state
-        .pools
-        .get(pool)
-        .map_err(|_| code::INVALID_VALUE)?
-        .device
-        != ordinal
-    {
-        return Err(code::INVALID_VALUE);
-    }
-    if let Some(device) = state.devices.get_mut(ordinal) {
-        device.current_pool = pool;
-    }
     Ok(())
 }
 
@@ -229,7 +250,7 @@ fn exec_affinity(
 ) -> Answer {
     let answer = answer.check()?;
     call.state().ordinal(device)?;
-    if kind.0 != 0 {
+    if kind.0 > 2 {
         return Err(code::INVALID_VALUE);
     }
     // Only under a multi-process service.

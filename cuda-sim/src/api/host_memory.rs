@@ -20,6 +20,8 @@ built! {
 
 /// `CU_MEMHOSTALLOC_DEVICEMAP`: under unified addressing all pinned memory is mapped.
 const MAPPED: u32 = 2;
+const PORTABLE: u32 = 1;
+const WRITE_COMBINED: u32 = 4;
 
 fn allocate(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
     let pointer = pointer.check()?;
@@ -34,7 +36,12 @@ fn allocate(call: &Call<'_>, pointer: Out<*mut c_void>, size: usize, flags: c_ui
     }
     state.check_captures(call.thread)?;
     let memory = HostMemory::allocate(size).ok_or(code::OUT_OF_MEMORY)?;
-    let address = state.add_host(memory, context, Origin::Host(flags | MAPPED), call.number);
+    // What a real driver remembers: write-combined memory is portable too, other memory is never called so.
+    let kept = match flags & WRITE_COMBINED {
+        0 => MAPPED,
+        _ => WRITE_COMBINED | MAPPED | PORTABLE,
+    };
+    let address = state.add_host(memory, context, Origin::Host(kept), call.number);
     pointer.set(std::ptr::with_exposed_provenance_mut(address));
     Ok(())
 }
@@ -56,11 +63,7 @@ fn release(
         state.current(call.thread)?;
     }
     state.check_captures(call.thread)?;
-    let block = state
-        .space
-        .covering(address)
-        .filter(|block| block.is_host())
-        .ok_or(unknown)?;
+    let block = state.space.covering(address).ok_or(unknown)?;
     if block.address != address || !wanted(&block.origin) {
         return Err(code::INVALID_VALUE);
     }
@@ -140,16 +143,15 @@ fn flags(call: &Call<'_>, flags: Out<c_uint>, pointer: *mut c_void) -> Answer {
 fn register(call: &Call<'_>, pointer: *mut c_void, size: usize, flags: c_uint) -> Answer {
     let mut state = call.state();
     let context = state.current(call.thread)?;
+    // Memory of devices on the bus: no host memory here is such.
+    const IO_MEMORY: u32 = 4;
     if pointer.is_null()
         || size == 0
         || flags > 15
+        || flags & IO_MEMORY != 0
         || number(pointer).checked_add(size as u64).is_none()
     {
         return Err(code::INVALID_VALUE);
-    }
-    const IO_MEMORY: u32 = 4;
-    if flags & IO_MEMORY != 0 {
-        return Err(code::NOT_SUPPORTED);
     }
     let (start, end) = (number(pointer), number(pointer) + size as u64);
     let overlaps =
@@ -163,11 +165,7 @@ fn register(call: &Call<'_>, pointer: *mut c_void, size: usize, flags: c_uint) -
         });
     }
     let memory = HostMemory::register(host_address(pointer), size).ok_or(code::INVALID_VALUE)?;
-    state.add_host(
-        memory,
-        context,
-        Origin::Registered(flags | MAPPED),
-        call.number,
-    );
+    let kept = MAPPED | flags & PORTABLE;
+    state.add_host(memory, context, Origin::Registered(kept), call.number);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Initialisation, version, error names, and entry points by name.
 
-use cuda_sys::{CUdriverProcAddressQueryResult, StreamVariant, Symbol};
+use cuda_sys::{CUdriverProcAddressQueryResult, CUuuid, StreamVariant, Symbol};
 
 use super::prelude::*;
 use crate::args::Out;
@@ -15,6 +15,7 @@ built! {
     cuGetProcAddress_v2 => proc_address_2, (
         name: Text, function: Out<*mut c_void>, version: c_int, flags: u64, status: Out<CUdriverProcAddressQueryResult>
     );
+    cuGetExportTable => export_table, (table: Out<*const c_void>, id: In<CUuuid>);
     cuProfilerStart => profiler, ();
     cuProfilerStop => profiler, ();
 }
@@ -36,18 +37,35 @@ fn driver_version(call: &Call<'_>, version: Out<c_int>) -> Answer {
     Ok(())
 }
 
-fn error_name(_: &Call<'_>, error: CUresult, text: Out<*const c_char>) -> Answer {
-    give_text(text, error_text::name(error))
+fn error_name(call: &Call<'_>, error: CUresult, text: Out<*const c_char>) -> Answer {
+    let known = error_text::name(error).filter(|_| is_known(call, error));
+    give_text(text, known)
 }
 
-fn error_string(_: &Call<'_>, error: CUresult, text: Out<*const c_char>) -> Answer {
-    give_text(text, error_text::description(error))
+fn error_string(call: &Call<'_>, error: CUresult, text: Out<*const c_char>) -> Answer {
+    let known = error_text::description(error).filter(|_| is_known(call, error));
+    give_text(text, known)
+}
+
+/// Whether the driver is new enough for a code.
+fn is_known(call: &Call<'_>, error: CUresult) -> bool {
+    /// Codes that came after CUDA 13.0.
+    const LATER: [u32; 5] = [47, 227, 917, 918, 919];
+    call.state().driver_version > 13_000 || !LATER.contains(&error.0)
 }
 
 fn give_text(text: Out<*const c_char>, known: Option<&'static std::ffi::CStr>) -> Answer {
     let text = text.check()?;
     text.set(known.map_or(std::ptr::null(), std::ffi::CStr::as_ptr));
     known.map(|_| ()).ok_or(code::INVALID_VALUE)
+}
+
+/// What a name and a version lead to.
+enum Found {
+    Symbol(&'static Symbol),
+    /// The driver has the function, but only for programs of a later version.
+    TooOld,
+    Unknown,
 }
 
 fn proc_address(
@@ -57,8 +75,10 @@ fn proc_address(
     version: c_int,
     flags: u64,
 ) -> Answer {
-    look_up(call, name, function, version, flags)
-        .and_then(|found| found.map(|_| ()).ok_or(code::NOT_FOUND))
+    match look_up(call, name, function, version, flags)? {
+        Found::Symbol(_) => Ok(()),
+        Found::TooOld | Found::Unknown => Err(code::NOT_FOUND),
+    }
 }
 
 fn proc_address_2(
@@ -69,73 +89,74 @@ fn proc_address_2(
     flags: u64,
     status: Out<CUdriverProcAddressQueryResult>,
 ) -> Answer {
-    let found = look_up(call, name, function, version, flags)?;
-    let (result, answer) = match found {
-        Some(()) => (
-            CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
-            Ok(()),
-        ),
-        None if is_known(name)? => (
-            CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
-            Err(code::NOT_FOUND),
-        ),
-        None => (
-            CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
-            Err(code::NOT_FOUND),
-        ),
-    };
-    status.set(result);
-    // Whoever asks for the status learns the failure from it.
-    if status.is_null() { answer } else { Ok(()) }
+    // That nothing was found is no error: the address is null, and the status tells why.
+    status.set(match look_up(call, name, function, version, flags)? {
+        Found::Symbol(_) => CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
+        Found::TooOld => CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+        Found::Unknown => CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+    });
+    Ok(())
 }
 
-fn is_known(name: Text) -> Result<bool, CUresult> {
-    let name = name.get()?.to_bytes();
-    Ok(cuda_sys::SYMBOLS
-        .iter()
-        .any(|symbol| symbol.base.as_bytes() == name))
-}
+/// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
+const PER_THREAD: u64 = 2;
 
-/// The newest binary interface of the base name that `version` and the driver know.
+/// Stores the address of the newest binary interface of a base name that `version` knows, or null.
 fn look_up(
     call: &Call<'_>,
     name: Text,
     function: Out<*mut c_void>,
     version: c_int,
     flags: u64,
-) -> Result<Option<()>, CUresult> {
-    let name = name.get()?;
-    let function = function.check()?;
-    function.set(std::ptr::null_mut());
+) -> Result<Found, CUresult> {
+    let (name, function) = (name.get()?, function.check()?);
     let (driver_version, slot) = {
         let state = call.state();
         (state.driver_version, state.slot)
     };
-    if version > driver_version || flags > 2 {
+    if version > driver_version || flags > 3 {
         return Err(code::INVALID_VALUE);
     }
-    let per_thread = flags == 2;
-    let candidates = cuda_sys::SYMBOLS.iter().filter(|symbol: &&Symbol| {
-        symbol.base.as_bytes() == name.to_bytes()
-            && i64::from(symbol.first_cuda) <= i64::from(version)
-            && crate::table::is_exported(symbol, driver_version)
-    });
-    // A function without a variant for per-thread streams is the same for both.
-    let best = candidates.max_by_key(|symbol| {
-        (
-            symbol.abi,
-            (symbol.stream_variant != StreamVariant::Legacy) == per_thread,
-        )
-    });
-    let Some(symbol) = best else { return Ok(None) };
-    let address = match crate::table::find(symbol.as_str()) {
-        Some(built) => built.pointers.get(slot).map(|pointer| pointer.0.cast_mut()),
-        None => crate::unbuilt::stub_for(slot, symbol.as_str()).map(|stub| stub.as_ptr()),
+    // A negative version counts as the latest.
+    let version = u32::try_from(version).unwrap_or(u32::MAX);
+    let found = newest(
+        name.to_bytes(),
+        version,
+        flags & PER_THREAD != 0,
+        driver_version,
+    );
+    let address = match found {
+        Found::Symbol(symbol) => crate::table::address(slot, symbol),
+        Found::TooOld | Found::Unknown => None,
     };
-    if let Some(address) = address {
-        function.set(address);
+    function.set(address.map_or(std::ptr::null_mut(), std::ptr::NonNull::as_ptr));
+    Ok(found)
+}
+
+fn newest(name: &[u8], version: u32, per_thread: bool, driver_version: i32) -> Found {
+    let named = |symbol: &&Symbol| {
+        symbol.base.as_bytes() == name && crate::table::is_exported(symbol, driver_version)
+    };
+    let is_per_thread = |symbol: &Symbol| symbol.stream_variant != StreamVariant::Legacy;
+    let all: Vec<&Symbol> = cuda_sys::SYMBOLS.iter().filter(named).collect();
+    // A function without a variant for per-thread streams is the same for both.
+    let per_thread = per_thread && all.iter().any(|symbol| is_per_thread(symbol));
+    let known = all
+        .iter()
+        .filter(|symbol| is_per_thread(symbol) == per_thread && symbol.first_cuda <= version);
+    match known.max_by_key(|symbol| symbol.abi) {
+        Some(symbol) => Found::Symbol(symbol),
+        None if all.is_empty() => Found::Unknown,
+        None => Found::TooOld,
     }
-    Ok(address.map(|_| ()))
+}
+
+/// Tables of functions that have no names: this driver has none.
+fn export_table(_: &Call<'_>, table: Out<*const c_void>, id: In<CUuuid>) -> Answer {
+    let table = table.check()?;
+    table.set(std::ptr::null());
+    id.get()?;
+    Err(code::INVALID_VALUE)
 }
 
 fn profiler(call: &Call<'_>) -> Answer {

@@ -111,6 +111,7 @@ fn advise(
     advise_of(call, address, len, advice, location)
 }
 
+/// Changes the advice; where a location cannot be understood, that is always an invalid value.
 fn advise_of(
     call: &Call<'_>,
     address: CUdeviceptr,
@@ -129,20 +130,20 @@ fn advise_of(
             map.change(start, end, |advice| advice.read_mostly = false);
         }
         CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION => {
-            let location = location?;
+            let location = location.map_err(|_| code::INVALID_VALUE)?;
             map.change(start, end, |advice| advice.preferred = Some(location));
         }
         CUmem_advise::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION => {
             map.change(start, end, |advice| advice.preferred = None);
         }
         CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY => {
-            let location = location?;
+            let location = location.map_err(|_| code::INVALID_VALUE)?;
             map.change(start, end, |advice| {
                 advice.accessed_by.insert(location);
             });
         }
         CUmem_advise::CU_MEM_ADVISE_UNSET_ACCESSED_BY => {
-            let location = location?;
+            let location = location.map_err(|_| code::INVALID_VALUE)?;
             map.change(start, end, |advice| {
                 advice.accessed_by.remove(&location);
             });

@@ -4,7 +4,7 @@ use cuda_sys::{CUdeviceptr, CUmemoryPool, CUstream};
 
 use super::prelude::*;
 use crate::state::schedule;
-use crate::state::space::Origin;
+use crate::state::space::{Block, Origin};
 use crate::submit::target;
 
 built! {
@@ -65,7 +65,7 @@ fn allocate_pitch(
     }
     let row = width.checked_next_multiple_of(PITCH);
     let size = row.and_then(|row| row.checked_mul(height));
-    allocate(call, address, size.ok_or(code::OUT_OF_MEMORY)?)?;
+    allocate(call, address, size.ok_or(code::INVALID_VALUE)?)?;
     pitch.set(row.unwrap_or(0));
     Ok(())
 }
@@ -192,6 +192,9 @@ fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Answer
     let target = target(call, &mut state, call.stream(stream))?;
     if address == 0 {
         return Ok(());
+    }
+    if state.space.at(address).is_some_and(Block::is_managed) {
+        return Err(code::NOT_SUPPORTED);
     }
     if target.captured {
         // Only what a graph allocated can be freed in one.

@@ -4,7 +4,7 @@
 //! returns. Synchronous copies run on the legacy default stream (or the thread's own), so streams that do not block are not ordered with
 //! them.
 
-use cuda_sys::{CUarray, CUstream};
+use cuda_sys::{CUarray, CUcontext, CUstream};
 
 use super::prelude::*;
 use crate::args::host_address;
@@ -50,8 +50,6 @@ pub(super) enum Memory {
     Any(u64),
     /// A CUDA array.
     Array(u64),
-    /// A CUDA array as one line of bytes.
-    ArrayBytes(u64),
 }
 
 /// One end of a copy as arguments name it: where in the memory the box starts, and how far apart rows and slices are.
@@ -60,9 +58,9 @@ pub(super) struct Side {
     pub(super) memory: Memory,
     /// Bytes, rows and slices before the box.
     pub(super) offset: [usize; 3],
-    /// Bytes from row to row.
+    /// Bytes from row to row; 0 for rows without gaps.
     pub(super) pitch: usize,
-    /// Rows from slice to slice.
+    /// Rows from slice to slice; 0 for slices without gaps.
     pub(super) height: usize,
 }
 
@@ -88,11 +86,11 @@ pub(super) fn any(address: u64) -> Side {
     line(Memory::Any(address))
 }
 
-/// The bytes of an array from `offset` on.
+/// The bytes of an array's first row from `offset` on.
 pub(super) fn array(array: CUarray, offset: usize) -> Side {
     Side {
         offset: [offset, 0, 0],
-        ..line(Memory::ArrayBytes(number(array)))
+        ..line(Memory::Array(number(array)))
     }
 }
 
@@ -107,16 +105,9 @@ fn resolve(state: &State, side: &Side, extent: Extent) -> Result<Resolved, CUres
     let base = match side.memory {
         Memory::Device(address) | Memory::Any(address) => address,
         Memory::Host(address) => address as u64,
+        Memory::Array(0) => return Err(code::INVALID_VALUE),
         Memory::Array(array) => {
             let end = state.array(array)?.end(side.offset, extent)?;
-            return Ok(Resolved {
-                end,
-                pageable: false,
-            });
-        }
-        Memory::ArrayBytes(array) => {
-            let [offset, ..] = side.offset;
-            let end = state.array(array)?.line(offset, extent)?;
             return Ok(Resolved {
                 end,
                 pageable: false,
@@ -145,17 +136,17 @@ fn resolve(state: &State, side: &Side, extent: Extent) -> Result<Resolved, CUres
 /// Where a box starts, and its strides; nothing where the pitches make no sense.
 fn locate(base: u64, side: &Side, extent: Extent) -> Option<(u64, Strides)> {
     let [x, y, z] = side.offset;
+    let (row, slice) = (x.checked_add(extent.width)?, y.checked_add(extent.height)?);
+    let pitch = if side.pitch == 0 { row } else { side.pitch };
+    let height = if side.height == 0 { slice } else { side.height };
     let one_slice = extent.depth == 1 && z == 0;
     let one_row = one_slice && extent.height == 1 && y == 0;
-    if !one_row && side.pitch < x.checked_add(extent.width)? {
-        return None;
-    }
-    if !one_slice && side.height < y.checked_add(extent.height)? {
+    if !one_row && pitch < row || !one_slice && height < slice {
         return None;
     }
     let strides = Strides {
-        row: side.pitch,
-        slice: side.pitch.checked_mul(side.height)?,
+        row: pitch,
+        slice: pitch.checked_mul(height)?,
     };
     let rows = y.checked_mul(strides.row)?;
     let before = z
@@ -166,6 +157,15 @@ fn locate(base: u64, side: &Side, extent: Extent) -> Option<(u64, Strides)> {
     // Nothing reaches past the end of the address space.
     start.checked_add(strides.span(extent)? as u64)?;
     Some((start, strides))
+}
+
+/// Refuses contexts that are no more; null stands for any.
+pub(super) fn check_peers(call: &Call<'_>, contexts: [CUcontext; 2]) -> Answer {
+    let state = call.state();
+    for context in contexts.into_iter().filter(|context| !context.is_null()) {
+        state.living(number(context))?;
+    }
+    Ok(())
 }
 
 /// Copies a line of bytes.

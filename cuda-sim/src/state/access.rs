@@ -1,7 +1,6 @@
 //! Global memory as a running kernel sees it: each access is checked against the blocks that are live at that moment.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use cuda_sim_machine::{Memory, MemoryFault};
@@ -9,7 +8,8 @@ use parking_lot::Mutex;
 
 use crate::report::AccessKind;
 use crate::state::order::check::Touch;
-use crate::state::space::{Block, Data, Origin, Presence, Space};
+use crate::state::reach::Reach;
+use crate::state::space::{Block, Data, Presence, Space};
 
 /// The blocks that a kernel of one context may reach.
 ///
@@ -21,10 +21,8 @@ pub(crate) struct DeviceView<'a> {
     blocks: Vec<&'a Block>,
     /// Indices of blocks that were accessed last, by part of the address: kernels stay in few blocks for long.
     recent: [AtomicUsize; 8],
-    /// The device that runs the kernel.
-    device: usize,
-    /// Peers whose memory may be accessed, but for that of their pools, to which access is given apart.
-    peers: BTreeSet<usize>,
+    /// Which of the blocks it may access.
+    reach: Reach,
     /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
     host: Mutex<()>,
     /// Whether what is touched is noted.
@@ -37,19 +35,13 @@ pub(crate) struct DeviceView<'a> {
 const KEPT: usize = 16;
 
 impl<'a> DeviceView<'a> {
-    pub(crate) fn new(
-        space: &'a Space,
-        device: usize,
-        peers: BTreeSet<usize>,
-        watch: bool,
-    ) -> Self {
+    pub(crate) fn new(space: &'a Space, reach: Reach, watch: bool) -> Self {
         let blocks = space.blocks().collect();
         Self {
             space,
             blocks,
             recent: [const { AtomicUsize::new(usize::MAX) }; 8],
-            device,
-            peers,
+            reach,
             host: Mutex::new(()),
             watch,
             unwritten: Mutex::new(BTreeSet::new()),
@@ -59,12 +51,6 @@ impl<'a> DeviceView<'a> {
     /// The addresses at which bytes were read that nobody had written.
     pub(crate) fn into_unwritten(self) -> BTreeSet<u64> {
         self.unwritten.into_inner()
-    }
-
-    fn may_access(&self, block: &Block) -> bool {
-        let peer =
-            || self.peers.contains(&block.device) && !matches!(block.origin, Origin::Pool(_));
-        block.is_host() || block.device == self.device || peer()
     }
 
     /// The live block that holds all of the bytes, and where in it they start.
@@ -90,7 +76,7 @@ impl<'a> DeviceView<'a> {
             .partition_point(|block| block.address <= address)
             .wrapping_sub(1);
         match self.blocks.get(index).and_then(|block| hit(block)) {
-            Some(found) if self.may_access(found.0) => {
+            Some(found) if self.reach.includes(found.0) => {
                 if let Some(recent) = recent {
                     recent.store(index, Relaxed);
                 }

@@ -26,13 +26,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// Bytes of an element; nothing for a format or a number of channels that arrays here do not have.
     pub(crate) fn element(&self) -> Option<usize> {
-        let channel = match self.format {
-            1 | 8 => 1,
-            2 | 9 | 0x10 => 2,
-            3 | 10 | 0x20 => 4,
-            _ => return None,
-        };
-        matches!(self.channels, 1 | 2 | 4).then_some(channel * self.channels as usize)
+        element_size(self.format, self.channels)
     }
 
     /// All of it, in bytes, rows and slices; nothing where a row is too long to count.
@@ -45,13 +39,23 @@ impl Shape {
     }
 }
 
+/// Bytes of an element of a `CUarray_format`; nothing for a format or a number of channels that arrays here do not have.
+pub(crate) fn element_size(format: u32, channels: u32) -> Option<usize> {
+    let channel = match format {
+        1 | 8 => 1,
+        2 | 9 | 0x10 => 2,
+        3 | 10 | 0x20 => 4,
+        _ => return None,
+    };
+    matches!(channels, 1 | 2 | 4).then_some(channel * channels as usize)
+}
+
 /// A `CUarray`.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) context: ContextRef,
     pub(crate) shape: Shape,
     extent: Extent,
-    element: usize,
     /// Where its bytes are; no caller learns this.
     address: u64,
     /// Number of the call that made it.
@@ -67,7 +71,7 @@ impl Array {
     /// A box in it, `offset` bytes, rows and slices from its start.
     ///
     /// # Errors
-    /// `INVALID_VALUE` where the box is not inside of it, or cuts elements.
+    /// `INVALID_VALUE` where the box is not inside of it.
     pub(crate) fn end(&self, offset: [usize; 3], extent: Extent) -> Result<End, CUresult> {
         let [x, y, z] = offset;
         let inside = |start: usize, len: usize, all: usize| {
@@ -76,8 +80,7 @@ impl Array {
         let fits = inside(x, extent.width, self.extent.width)
             && inside(y, extent.height, self.extent.height)
             && inside(z, extent.depth, self.extent.depth);
-        let whole = x.is_multiple_of(self.element) && extent.width.is_multiple_of(self.element);
-        if !fits || !whole {
+        if !fits {
             return Err(code::INVALID_VALUE);
         }
         let strides = Strides::dense(self.extent);
@@ -85,23 +88,6 @@ impl Array {
         Ok(End {
             place: Place::Device(self.address + before as u64),
             strides,
-        })
-    }
-
-    /// The bytes from `offset` on, row after row.
-    ///
-    /// # Errors
-    /// As for [`end`](Self::end).
-    pub(crate) fn line(&self, offset: usize, extent: Extent) -> Result<End, CUresult> {
-        let end = offset.checked_add(extent.width);
-        let whole =
-            offset.is_multiple_of(self.element) && extent.width.is_multiple_of(self.element);
-        if !whole || end.is_none_or(|end| end > self.size()) {
-            return Err(code::INVALID_VALUE);
-        }
-        Ok(End {
-            place: Place::Device(self.address + offset as u64),
-            strides: Strides::dense(extent),
         })
     }
 }
@@ -138,7 +124,6 @@ impl State {
             context,
             shape,
             extent,
-            element: shape.element().unwrap_or(1),
             address,
             call,
         }))

@@ -1,6 +1,5 @@
 //! Executes one operation: kernels, copies, fills, and memory that appears or goes in stream order.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cuda_sim_machine::{FaultKind, Launch, Statistics, Window};
@@ -126,12 +125,7 @@ impl State {
             limits: self.options.limits,
             threads: self.options.threads,
         };
-        let view = DeviceView::new(
-            &self.space,
-            self.device_of(context),
-            self.peers(context),
-            self.order.is_on(),
-        );
+        let view = DeviceView::new(&self.space, self.reach(context), self.order.is_on());
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
         let touched = view.take_touched();
         let unwritten = view.into_unwritten();
@@ -160,15 +154,6 @@ impl State {
                 2 * OVERHEAD
             }
         }
-    }
-
-    /// The devices of the contexts that were enabled as peers.
-    fn peers(&self, context: ContextRef) -> BTreeSet<usize> {
-        let Ok(entry) = self.contexts.get(context.handle) else {
-            return BTreeSet::new();
-        };
-        let device = |peer: &u64| Some(self.contexts.get(*peer).ok()?.device);
-        entry.peers.iter().filter_map(device).collect()
     }
 
     /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.

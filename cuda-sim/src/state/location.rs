@@ -18,6 +18,8 @@ pub(crate) enum Location {
 
 /// What the older functions call the host.
 const CPU: CUdevice = -1;
+/// What stands for no location.
+const NOWHERE: CUdevice = -2;
 
 impl State {
     /// The location that a caller names.
@@ -73,7 +75,7 @@ impl State {
             Some(Location::HostNuma(node)) => {
                 (CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA, node)
             }
-            None => (CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID, 0),
+            None => (CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID, NOWHERE),
         };
         (kind.0, id)
     }
@@ -83,7 +85,7 @@ impl State {
         match location {
             Some(Location::Device(ordinal)) => self.device_handle(ordinal),
             Some(Location::Host | Location::HostNuma(_)) => CPU,
-            None => -2,
+            None => NOWHERE,
         }
     }
 }

@@ -120,6 +120,9 @@ impl State {
         let operations = &self.operations;
         let pool = self.pools.get_mut(handle)?;
         let device = pool.device;
+        if pool.taken.saturating_add(capacity as u64) > pool.max_size {
+            return Err(code::OUT_OF_MEMORY);
+        }
         let reused = pool.reuse(capacity, stream, |operation| {
             !operations.contains_key(&operation)
         });

@@ -1,5 +1,7 @@
 //! Memory pools: stream-ordered memory, whose addresses are given out again as soon as stream order allows it.
 
+use std::collections::BTreeSet;
+
 use crate::state::State;
 use crate::state::queue::{OperationId, StreamId};
 
@@ -37,6 +39,10 @@ pub(crate) struct Pool {
     pub(crate) used_high: u64,
     pub(crate) reserved_high: u64,
     pub(crate) free: Vec<FreeBlock>,
+    /// Other devices that may access its memory.
+    pub(crate) peers: BTreeSet<usize>,
+    /// The most bytes that it takes from its device.
+    pub(crate) max_size: u64,
     /// Destroyed, and waiting for its last allocation.
     pub(crate) closing: bool,
 }
@@ -56,6 +62,8 @@ impl Pool {
             used_high: 0,
             reserved_high: 0,
             free: Vec::new(),
+            peers: BTreeSet::new(),
+            max_size: u64::MAX,
             closing: false,
         }
     }
