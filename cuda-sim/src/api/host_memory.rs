@@ -115,7 +115,7 @@ fn device_pointer(
     let host = state
         .space
         .allocation(number(pointer))
-        .filter(|(block, _)| block.is_host());
+        .filter(|(block, _)| block.is_host() && !block.is_managed());
     if flags != 0 || host.is_none() {
         return Err(code::INVALID_VALUE);
     }
@@ -134,6 +134,10 @@ fn flags(call: &Call<'_>, flags: Out<c_uint>, pointer: *mut c_void) -> Answer {
     match block.origin {
         Origin::Host(known) | Origin::Registered(known) => {
             flags.set(known);
+            Ok(())
+        }
+        Origin::Managed | Origin::ManagedModule(_) => {
+            flags.set(MAPPED);
             Ok(())
         }
         _ => Err(code::INVALID_VALUE),

@@ -89,8 +89,7 @@ fn fill(
     let span = strides.span(extent).ok_or(code::INVALID_VALUE)?;
     let (block, len) = state.space.reachable(to).ok_or(code::INVALID_VALUE)?;
     let host = block.is_host();
-    let foreign = !host && block.device != state.device_of(target.stream.context);
-    if foreign || span > len {
+    if !state.reach(target.stream.context).includes(block) || span > len {
         return Err(code::INVALID_VALUE);
     }
     if when.is_now() {

@@ -1,6 +1,7 @@
 //! Global memory as a running kernel sees it: each access is checked against the blocks that are live at that moment.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use cuda_sim_machine::{Memory, MemoryFault};
