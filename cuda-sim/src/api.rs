@@ -13,6 +13,7 @@ mod kernel;
 mod launch;
 mod library;
 mod limit;
+mod link;
 mod managed;
 mod memory;
 mod module;
@@ -43,6 +44,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
         launch::BUILT,
         library::BUILT,
         limit::BUILT,
+        link::BUILT,
         managed::BUILT,
         memory::BUILT,
         module::BUILT,

@@ -9,6 +9,7 @@ use cuda_ptx::Module;
 use cuda_sim_machine::Program;
 use cuda_sys::CUresult;
 
+use crate::call::Call;
 use crate::code;
 use fatbin::{Kind, Reach};
 pub(crate) use source::{Source, registered};
@@ -18,6 +19,16 @@ pub(crate) use source::{Source, registered};
 pub(crate) struct Refusal {
     pub(crate) result: CUresult,
     pub(crate) message: String,
+}
+
+impl Refusal {
+    /// The code of the refusal; what is not built is kept for the one who asks what a program needs.
+    pub(crate) fn note(&self, call: &Call<'_>) -> CUresult {
+        if self.result == code::NOT_SUPPORTED {
+            call.instance.unsupported.lock().push(self.message.clone());
+        }
+        self.result
+    }
 }
 
 pub(crate) fn refuse(result: CUresult, message: impl Into<String>) -> Refusal {
@@ -56,7 +67,7 @@ pub(crate) fn decode(
 ///
 /// # Errors
 /// Why there is none.
-fn ptx_text(source: Source<'_>, device: u32) -> Result<String, Refusal> {
+pub(crate) fn ptx_text(source: Source<'_>, device: u32) -> Result<String, Refusal> {
     match source {
         Source::Text(text) => as_ptx(text.to_vec()),
         Source::Cubin => Err(refuse(
@@ -123,7 +134,7 @@ fn as_ptx(text: Vec<u8>) -> Result<String, Refusal> {
 }
 
 /// The architecture that `.target` names, and for which devices it is.
-fn target(name: &str) -> Option<(u32, Reach)> {
+pub(crate) fn target(name: &str) -> Option<(u32, Reach)> {
     let number = target_number(name)?;
     let reach = match name.as_bytes().last() {
         Some(b'a') => Reach::Exact,
@@ -160,7 +171,11 @@ fn target_number(target: &str) -> Option<u32> {
 ///
 /// # Errors
 /// Why not.
-fn parse(text: &str, driver_version: i32, capability: (u32, u32)) -> Result<Module<'_>, Refusal> {
+pub(crate) fn parse(
+    text: &str,
+    driver_version: i32,
+    capability: (u32, u32),
+) -> Result<Module<'_>, Refusal> {
     let module =
         Module::parse(text).map_err(|error| refuse(code::INVALID_PTX, format!("{error}")))?;
     let (version, newest) = (module.version(), newest_ptx(driver_version));

@@ -18,6 +18,10 @@ struct Log {
     length: Out<usize>,
 }
 
+// SAFETY: the places are the caller's, who promised that they stay valid as long as the options are used: during a call, and of a linker until
+// it is destroyed. They are written while the instance is locked, or by the call that they were passed to.
+unsafe impl Send for Log {}
+
 /// What a caller asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
@@ -134,28 +138,21 @@ impl Options {
         }
     }
 
+    /// The architecture to compile for, where it is not the context's.
+    pub(crate) fn target(&self) -> Option<u32> {
+        self.target
+    }
+
     /// Writes the log of a refused image, and keeps the reason where something is not built.
     pub(crate) fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> CUresult {
-        self.write_error(&refusal.message);
-        if refusal.result == code::NOT_SUPPORTED {
-            call.instance
-                .unsupported
-                .lock()
-                .push(refusal.message.clone());
-        }
-        refusal.result
+        self.write(&refusal.message, "");
+        refusal.note(call)
     }
 
-    /// Writes the error log, if it was asked for.
-    pub(crate) fn write_error(&self, text: &str) {
-        write(self.error, text);
-        write(self.info, "");
-    }
-
-    /// Writes the information log, if it was asked for.
-    pub(crate) fn write_info(&self, text: &str) {
-        write(self.info, text);
-        write(self.error, "");
+    /// Writes the logs that were asked for.
+    pub(crate) fn write(&self, error: &str, info: &str) {
+        write(self.error, error);
+        write(self.info, info);
     }
 }
 

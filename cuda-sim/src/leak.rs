@@ -33,6 +33,8 @@ pub enum LeakKind {
     Module,
     /// A library.
     Library,
+    /// A linker.
+    Linker,
     /// A memory pool.
     MemoryPool,
     /// A graph.
@@ -158,6 +160,13 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: 0,
         call: library.call,
+        site: None,
+    }));
+    leaks.extend(state.linkers.iter().map(|(handle, linker)| Leak {
+        kind: LeakKind::Linker,
+        handle,
+        size: 0,
+        call: linker.call,
         site: None,
     }));
     let pools = state

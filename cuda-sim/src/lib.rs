@@ -62,6 +62,7 @@ mod image;
 mod instance;
 mod jit;
 mod leak;
+mod link;
 mod listener;
 mod options;
 mod random;

@@ -11,6 +11,7 @@ pub(crate) mod host;
 pub(crate) mod host_function;
 pub(crate) mod kernel;
 pub(crate) mod library;
+pub(crate) mod linker;
 pub(crate) mod location;
 pub(crate) mod managed;
 pub(crate) mod memory;
@@ -43,6 +44,7 @@ use context::{Contexts, Thread};
 use event::Event;
 use handle::{Kind, Table};
 use library::{Library, LibraryKernel};
+use linker::LinkState;
 use managed::AdviceMap;
 use module::{Function, Module};
 use order::Order;
@@ -84,6 +86,7 @@ pub(crate) struct State {
     pub(crate) modules: Table<Module>,
     pub(crate) functions: Table<Function>,
     pub(crate) libraries: Table<Library>,
+    pub(crate) linkers: Table<LinkState>,
     pub(crate) kernels: Table<LibraryKernel>,
     pub(crate) pools: Table<Pool>,
     pub(crate) arrays: Table<Array>,
@@ -148,6 +151,7 @@ impl State {
             modules: Table::new(slot, Kind::Module),
             functions: Table::new(slot, Kind::Function),
             libraries: Table::new(slot, Kind::Library),
+            linkers: Table::new(slot, Kind::Linker),
             kernels: Table::new(slot, Kind::Kernel),
             pools,
             arrays: Table::new(slot, Kind::Array),

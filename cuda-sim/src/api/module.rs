@@ -104,10 +104,11 @@ fn load_image(
     let mut state = call.state();
     let context = state.current(call.thread)?;
     let loaded = state.load_module(context, &decoded, call.number)?;
-    options.write_info(&format!(
-        "cuda-sim: {} kernels decoded for interpretation",
-        decoded.program.kernels().len()
-    ));
+    let kernels = decoded.program.kernels().len();
+    options.write(
+        "",
+        &format!("cuda-sim: {kernels} kernels decoded for interpretation"),
+    );
     module.set(handle(loaded));
     Ok(())
 }

@@ -179,6 +179,31 @@ fn entry(bytes: &[u8]) -> Option<(Entry<'_>, usize)> {
     Some((entry, end))
 }
 
+/// A container with the text of a module, for that architecture alone.
+pub(crate) fn of_ptx(text: &str, architecture: u32) -> Vec<u8> {
+    let size = (text.len() + 1).next_multiple_of(8);
+    let mut entry = [0; ENTRY];
+    let mut put = |place: usize, bytes: &[u8]| {
+        if let Some(field) = entry.get_mut(place..place + bytes.len()) {
+            field.copy_from_slice(bytes);
+        }
+    };
+    put(0, &1u16.to_le_bytes());
+    put(2, &0x101u16.to_le_bytes());
+    put(4, &(ENTRY as u32).to_le_bytes());
+    put(8, &(size as u64).to_le_bytes());
+    put(28, &architecture.to_le_bytes());
+    put(40, &flag::EXACT.to_le_bytes());
+    let mut image = MAGIC.to_vec();
+    image.extend(1u16.to_le_bytes());
+    image.extend((HEADER as u16).to_le_bytes());
+    image.extend(((ENTRY + size) as u64).to_le_bytes());
+    image.extend(entry);
+    image.extend(text.bytes());
+    image.resize(HEADER + ENTRY + size, 0);
+    image
+}
+
 impl fmt::Display for Entry<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suffix = match self.reach {

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Library,
     /// `CUkernel`
     Kernel,
+    /// `CUlinkState`
+    Linker,
 }
 
 const TAG: u64 = 0x0cda << 48;

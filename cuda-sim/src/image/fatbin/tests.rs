@@ -126,3 +126,15 @@ fn claims_beyond_the_packed_bytes_take_no_memory() {
         }
     }
 }
+
+#[test]
+fn what_is_written_is_read() {
+    for text in ["", "1234567", "12345678", ".version 8.0"] {
+        let image = of_ptx(text, 90);
+        let entries = entries(&image).expect("a sound container");
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].to_string(), "PTX for sm_90a");
+        let unpacked = entries[0].unpack().expect("a sound entry");
+        assert_eq!(unpacked[..=text.len()], [text.as_bytes(), &[0]].concat());
+    }
+}
