@@ -2,6 +2,7 @@
 
 mod access;
 mod address;
+mod asynchronous;
 mod atomic;
 mod call;
 mod compare;
@@ -12,6 +13,7 @@ mod function;
 mod hints;
 mod initial;
 mod memory;
+mod order;
 mod pressure;
 mod reach;
 mod source_line;

@@ -109,7 +109,7 @@ pub(super) fn form(mnemonic: &[&str]) -> Option<Form> {
     let hints = evicts || policy.is_some() || prefetch.is_some();
     let legal = match order {
         Order::Weak => true,
-        Order::Volatile => cached.is_none() && !evicts && policy.is_none() && space != Space::Local,
+        Order::Volatile => cached.is_none() && !evicts && policy.is_none(),
         Order::Scoped => {
             cached.is_none() && matches!(space, Space::Global | Space::Generic | Space::Shared)
         }

@@ -65,7 +65,7 @@ impl<'a> Decoder<'_, 'a> {
                     super::symbols::new_row(1, &mut self.code)
                 })
             }
-            (Operand::Integer(value), Ty::B16 | Ty::B32 | Ty::B64) => {
+            (Operand::Integer(value), Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64) => {
                 let kept = if bits == 64 {
                     u64::MAX
                 } else {

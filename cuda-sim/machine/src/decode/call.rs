@@ -226,7 +226,7 @@ impl<'a> Decoder<'_, 'a> {
                 Ok(match ty {
                     Ty::Pred => Transfer::Predicate(row, formal),
                     Ty::B64 | Ty::F64 => Transfer::Row64(row, formal),
-                    Ty::B16 | Ty::B32 | Ty::F32 => Transfer::Row32(row, formal),
+                    Ty::B8 | Ty::B16 | Ty::B32 | Ty::F32 => Transfer::Row32(row, formal),
                 })
             }
             (Slot::Bytes(..), _) => Err(String::from(

@@ -113,7 +113,7 @@ impl<'a> Decoder<'_, 'a> {
                 let run = match ty {
                     Ty::Pred => moves::predicate,
                     Ty::B64 | Ty::F64 => moves::double,
-                    Ty::B16 | Ty::B32 | Ty::F32 => moves::word,
+                    Ty::B8 | Ty::B16 | Ty::B32 | Ty::F32 => moves::word,
                 };
                 let mut instr = self.instr(Op::Alu(run));
                 instr.src[0] = self.source(source, ty)?;
@@ -128,6 +128,7 @@ impl<'a> Decoder<'_, 'a> {
     fn part_type(whole: Ty, parts: usize) -> Result<Ty, Why> {
         match (whole.bits(), parts) {
             (64, 2) => Ok(Ty::B32),
+            (16, 2) | (32, 4) => Ok(Ty::B8),
             (64, 4) | (32, 2) => Ok(Ty::B16),
             (bits, parts) => Err(format!("{bits} bits in {parts} parts are not implemented")),
         }
@@ -192,7 +193,7 @@ impl<'a> Decoder<'_, 'a> {
             instr.dst[0] = self.destination(operand, part)?;
             instr.imm = index as i64 * i64::from(part.bits());
             // The mask of what is kept.
-            instr.target = if part.bits() == 32 { u32::MAX } else { 0xffff };
+            instr.target = u32::MAX >> (32 - part.bits());
             self.push(instr);
         }
         Ok(())

@@ -293,11 +293,11 @@ impl<'a> Decoder<'_, 'a> {
 
     /// Decodes an instruction without its guard.
     fn operation(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<(), Why> {
-        let known = self.data(mnemonic, operands)?
-            || self.memory(mnemonic, operands)?
-            || self.control(mnemonic, operands)?
-            || self.warp(mnemonic, operands)?
-            || self.stack(mnemonic, operands)?;
+        let known = self.form(mnemonic, operands)?
+            || match super::order::canonical(mnemonic) {
+                Some(ordered) => self.form(&ordered, operands)?,
+                None => false,
+            };
         if known {
             Ok(())
         } else {
@@ -305,6 +305,16 @@ impl<'a> Decoder<'_, 'a> {
                 "this form of the instruction is not implemented",
             ))
         }
+    }
+
+    /// Decodes it if it is in one of the lists.
+    fn form(&mut self, mnemonic: &[&'a str], operands: &[Operand<'a>]) -> Result<bool, Why> {
+        Ok(self.data(mnemonic, operands)?
+            || self.memory(mnemonic, operands)?
+            || self.control(mnemonic, operands)?
+            || self.warp(mnemonic, operands)?
+            || self.stack(mnemonic, operands)?
+            || self.asynchronous(mnemonic, operands)?)
     }
 
     pub(super) fn push(&mut self, instr: Instr) {

@@ -66,10 +66,7 @@ pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Conversion> {
                 bounded,
             )
     } else if from == Number::Bf16 || to == Number::Bf16 {
-        !saturates
-            && from.bits() != 8
-            && to.bits() != 8
-            && is_legal(to, from, rounding, flushes, false)
+        !saturates && is_legal(to, from, rounding, flushes, false)
     } else {
         is_legal(to, from, rounding, flushes, saturates)
     };

@@ -8,6 +8,7 @@ use crate::registers::{BITS, Lane, Registers, write};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ty {
     Pred,
+    B8,
     B16,
     B32,
     B64,
@@ -20,6 +21,7 @@ impl Ty {
     pub(crate) const fn bits(self) -> u32 {
         match self {
             Self::Pred => 1,
+            Self::B8 => 8,
             Self::B16 => 16,
             Self::B32 | Self::F32 => 32,
             Self::B64 | Self::F64 => 64,

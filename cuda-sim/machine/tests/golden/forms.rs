@@ -85,6 +85,7 @@ fn operand(token: &str, types: &[&str]) -> Operand {
 fn register(ty: &str, number: usize) -> String {
     let prefix = match Kind::of(ty).bits() {
         1 => "%p",
+        8 => "%b",
         16 => "%h",
         32 => "%r",
         _ => "%d",
@@ -342,7 +343,7 @@ impl Form {
 
 const BLOCK: &str = ".param .align 32 .b8 block[32]";
 
-const DECLARATIONS: &str = ".reg .pred %p<30>; .reg .b16 %h<30>; .reg .b32 %r<30>; .reg .b64 %d<30>; .reg .b32 %i<6>; .reg .b64 %a<7>;\n\
+const DECLARATIONS: &str = ".reg .pred %p<30>; .reg .b8 %b<30>; .reg .b16 %h<30>; .reg .b32 %r<30>; .reg .b64 %d<30>; .reg .b32 %i<6>; .reg .b64 %a<7>;\n\
     .reg .b32 %s<2>; .reg .pred %q; .reg .pred %e; .shared .align 32 .b8 shared_cells[4096]; .local .align 32 .b8 cell[32];\n";
 
 const PROLOGUE: &str = "mov.u32 %i1, %ctaid.x; mov.u32 %i2, %ntid.x; mov.u32 %i3, %tid.x; mad.lo.u32 %i1, %i1, %i2, %i3;\n\

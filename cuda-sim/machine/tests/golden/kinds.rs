@@ -3,6 +3,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Pred,
+    I8,
     I16,
     I32,
     I64,
@@ -26,6 +27,7 @@ impl Kind {
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Pred => 1,
+            Self::I8 => 8,
             Self::I16 | Self::F16 | Self::Bf16 | Self::F8x2 => 16,
             Self::I32 | Self::F32 | Self::F16x2 | Self::Bf16x2 | Self::Small => 32,
             Self::I64 | Self::F64 | Self::F16x4 | Self::Bf16x4 | Self::F32x2 => 64,
@@ -36,6 +38,7 @@ impl Kind {
     pub(crate) fn of(ty: &str) -> Self {
         match ty {
             "pred" => Self::Pred,
+            "byte" => Self::I8,
             "f16" => Self::F16,
             "bf16" => Self::Bf16,
             "f32" | "tf32" => Self::F32,

@@ -31,6 +31,9 @@ pub(crate) fn excuse(form: &Form) -> Option<&str> {
             "needs compute capability 10.0: reads what the proved vectors of 16 bytes read",
         );
     }
+    if has("volatile.local") {
+        return Some("needs PTX ISA 9.1: computed as without .volatile");
+    }
     if (name.starts_with("shfl.") || name.starts_with("vote.")) && !has(".sync") {
         return Some("gone since compute capability 7.0: the same operation as with .sync");
     }

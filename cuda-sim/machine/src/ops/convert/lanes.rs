@@ -56,8 +56,10 @@ pub(crate) fn operation(
     source_bits: u32,
     destination_bits: u32,
 ) -> Option<(Alu, i64)> {
+    // Bytes that are converted from or to `bf16` lie in registers of just that width.
+    let exact = form.from == Number::Bf16 || form.to == Number::Bf16;
     let fits = |number: Number, bits: u32| {
-        if number.is_float() {
+        if number.is_float() || exact && number.bits() == 8 {
             number.bits() == bits
         } else {
             number.bits() <= bits
@@ -70,12 +72,14 @@ pub(crate) fn operation(
         return Some((run, 0));
     }
     let run = match (source_bits, destination_bits) {
+        (64, 8) => general::<u64, u32, 8>,
+        (8 | 16 | 32, 8) => general::<u32, u32, 8>,
         (64, 16) => general::<u64, u32, 16>,
         (64, 32) => general::<u64, u32, 32>,
         (64, 64) => general::<u64, u64, 64>,
-        (16 | 32, 16) => general::<u32, u32, 16>,
-        (16 | 32, 32) => general::<u32, u32, 32>,
-        (16 | 32, 64) => general::<u32, u64, 64>,
+        (8 | 16 | 32, 16) => general::<u32, u32, 16>,
+        (8 | 16 | 32, 32) => general::<u32, u32, 32>,
+        (8 | 16 | 32, 64) => general::<u32, u64, 64>,
         _ => return None,
     };
     Some((run, form.code()))

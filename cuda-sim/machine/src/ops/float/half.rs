@@ -57,8 +57,10 @@ const FLUSHES: i64 = 1;
 const SATURATES: i64 = 2;
 /// `.relu`: what is negative becomes 0.
 const CUTS: i64 = 4;
-/// `.oob`: a product with the number that stands for "out of bounds" gives 0.
+/// `.oob`: a factor that is [`OUT_OF_BOUNDS`] makes the result 0.
 const BOUNDED: i64 = 8;
+/// The NaN, of either sign and in both formats, that stands for "out of bounds".
+const OUT_OF_BOUNDS: u16 = 0x7ff7;
 /// `.NaN`
 const PROPAGATES: i64 = 16;
 /// `.xorsign.abs`: compares magnitudes, and the result's sign is the product's.
@@ -109,7 +111,7 @@ impl Mode {
     }
 
     fn fma<F: Format>(self, a: u16, b: u16, c: u16) -> u16 {
-        if self.has(BOUNDED) && (a == F::NAN || b == F::NAN) {
+        if self.has(BOUNDED) && [a, b].iter().any(|x| x & 0x7fff == OUT_OF_BOUNDS) {
             return 0;
         }
         let product = self.operand::<F>(a) * self.operand::<F>(b);
