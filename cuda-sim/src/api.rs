@@ -25,6 +25,7 @@ mod set;
 mod stream;
 mod stream_capture;
 mod transfer;
+mod word;
 
 use crate::table::Built;
 
@@ -55,6 +56,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
         set::BUILT,
         stream::BUILT,
         stream_capture::BUILT,
+        word::BUILT,
     ]
 }
 

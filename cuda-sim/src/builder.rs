@@ -171,6 +171,13 @@ impl Builder {
         self
     }
 
+    /// How long a call waits for a stream that waits for a word which nothing writes (`cuStreamWaitValue32` and others) before it fails with
+    /// `LAUNCH_TIMEOUT` and a report. Default: ten seconds.
+    pub fn wait_patience(mut self, patience: Duration) -> Self {
+        self.settings.options.wait_patience = patience;
+        self
+    }
+
     /// How long [`build`](Self::build) waits where too many instances live. Default: two minutes.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

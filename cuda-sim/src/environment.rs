@@ -3,6 +3,8 @@
 mod devices;
 mod value;
 
+use std::time::Duration;
+
 use crate::builder::Builder;
 
 /// A variable of the environment that cannot be understood.
@@ -28,6 +30,7 @@ impl Builder {
     /// | `CUDA_SIM_SEED` | `7` | [`seed`](Self::seed) |
     /// | `CUDA_SIM_DRIVER_VERSION` | `12.4` or `12040` | [`driver_version`](Self::driver_version) |
     /// | `CUDA_SIM_INSTRUCTION_LIMIT` | `1000000` | [`instruction_limit`](Self::instruction_limit) |
+    /// | `CUDA_SIM_WAIT_PATIENCE` | `60` | [`wait_patience`](Self::wait_patience), in seconds |
     /// | `CUDA_SIM_DEFERRED` | `0` | [`deferred`](Self::deferred) |
     /// | `CUDA_SIM_REUSE_HANDLES` | `0` | [`reuse_handles`](Self::reuse_handles) |
     /// | `CUDA_SIM_SHUFFLE_BLOCKS` | `1` | [`shuffle_blocks`](Self::shuffle_blocks) |
@@ -79,6 +82,9 @@ impl Builder {
         }
         if let Some(limit) = given(read, "CUDA_SIM_INSTRUCTION_LIMIT", value::number)? {
             builder = builder.instruction_limit(limit);
+        }
+        if let Some(seconds) = given(read, "CUDA_SIM_WAIT_PATIENCE", value::number)? {
+            builder = builder.wait_patience(Duration::from_secs(seconds));
         }
         let switches: [(_, Switch); 6] = [
             ("CUDA_SIM_DEFERRED", Self::deferred),
@@ -155,6 +161,7 @@ mod tests {
             ("CUDA_SIM_SEED", "7"),
             ("CUDA_SIM_DRIVER_VERSION", "12.4"),
             ("CUDA_SIM_INSTRUCTION_LIMIT", "1000"),
+            ("CUDA_SIM_WAIT_PATIENCE", "60"),
             ("CUDA_SIM_DEFERRED", "off"),
             ("CUDA_SIM_REUSE_HANDLES", "0"),
             ("CUDA_SIM_SHUFFLE_BLOCKS", "on"),
@@ -167,6 +174,7 @@ mod tests {
         assert_eq!((settings.seed, settings.driver_version), (7, 12_040));
         let options = settings.options;
         assert_eq!(options.limits.instructions, 1000);
+        assert_eq!(options.wait_patience, Duration::from_secs(60));
         assert!(!options.deferred && !options.reuse_handles);
         assert!(options.shuffle_blocks && options.old_driver);
     }

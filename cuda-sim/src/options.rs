@@ -1,5 +1,7 @@
 //! Ways in which an instance can be asked to behave like other drivers.
 
+use std::time::Duration;
+
 use cuda_sim_machine::Limits;
 
 /// How an instance behaves where drivers differ.
@@ -17,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) call_sites: bool,
     /// Operations that touch the same bytes must be ordered.
     pub(crate) check_order: bool,
+    /// How long a stream waits for a word.
+    pub(crate) wait_patience: Duration,
     /// When kernels are given up.
     pub(crate) limits: Limits,
     /// The most threads that run one kernel.
@@ -32,6 +36,7 @@ impl Default for Options {
             deferred: true,
             call_sites: false,
             check_order: true,
+            wait_patience: Duration::from_secs(10),
             limits: Limits::DEFAULT,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }

@@ -25,6 +25,7 @@ pub(crate) mod space;
 pub(crate) mod storage;
 pub(crate) mod stream;
 pub(crate) mod transfer;
+pub(crate) mod word;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

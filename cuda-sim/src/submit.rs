@@ -42,7 +42,7 @@ pub(crate) fn submit(
 ) -> Result<OperationId, CUresult> {
     let operation = state.enqueue(stream, work, after, call);
     if !state.options.deferred {
-        schedule::run(instance, state, &[operation])?;
+        schedule::advance(instance, state, &[operation]);
     }
     Ok(operation)
 }

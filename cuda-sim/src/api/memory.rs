@@ -181,7 +181,8 @@ fn allocate_in_order(
     }
     let allocated = state.allocate_from_pool(pool, context, target.stream.id, size, call.number)?;
     if !state.options.deferred {
-        schedule::run_stream(call.instance, &mut state, target.stream.id)?;
+        let last = state.last_operation(target.stream.id);
+        schedule::advance(call.instance, &mut state, last.as_slice());
     }
     address.set(allocated);
     Ok(())
@@ -203,7 +204,8 @@ fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Answer
     state.check_captures(call.thread)?;
     state.free_in_order(address, target.stream.id, call.number)?;
     if !state.options.deferred {
-        schedule::run_stream(call.instance, &mut state, target.stream.id)?;
+        let last = state.last_operation(target.stream.id);
+        schedule::advance(call.instance, &mut state, last.as_slice());
     }
     Ok(())
 }

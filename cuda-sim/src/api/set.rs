@@ -95,7 +95,7 @@ fn fill(
     if when.is_now() {
         state.check_captures(call.thread)?;
     }
-    let mut bytes = [0; 4];
+    let mut bytes = [0; 8];
     for (byte, value) in bytes.iter_mut().zip(pattern) {
         *byte = *value;
     }

@@ -13,6 +13,7 @@ use crate::state::context::ContextRef;
 use crate::state::order::history::{Actor, What};
 use crate::state::queue::{KernelWork, OperationId, Work};
 use crate::state::space::{Block, Data, Origin, Presence};
+use crate::state::transfer::Fill;
 
 /// Nanoseconds that any operation takes by the virtual clock.
 const OVERHEAD: u64 = 1_000;
@@ -42,6 +43,7 @@ impl State {
         if self.healthy(context).is_err() {
             return start;
         }
+        let mark = moment.mark;
         let actor = |what| Arc::new(Actor { what, moment, call });
         start
             + match work {
@@ -59,6 +61,19 @@ impl State {
                     let touches = self.touches(AccessKind::Write, fill.writes());
                     self.note_accesses(&actor(What::Name("fill")), touches);
                     OVERHEAD + self.execute_fill(context, &fill, call)
+                }
+                Work::Put(word) => {
+                    let fill = Fill::of_word(&word);
+                    let touches = self.touches(AccessKind::Atomic, fill.writes());
+                    self.note_accesses(&actor(What::Name("write of a word")), touches);
+                    OVERHEAD + self.execute_fill(context, &fill, call)
+                }
+                Work::Await { word, .. } => {
+                    let range = word.address..word.address + word.width as u64;
+                    if self.check_live(context, vec![range], "wait", call) {
+                        self.end_wait(&word, mark);
+                    }
+                    0
                 }
                 Work::Allocate { address, size } => {
                     // The pool has seen to it that the memory is free: what was before is another allocation's.

@@ -163,21 +163,29 @@ pub(crate) fn run_soon(instance: &Arc<Instance>) {
 
 fn run_when_idle(signals: &Receiver<()>, instance: &WeakInstance) {
     while signals.recv().is_ok() {
-        std::thread::sleep(PATIENCE);
-        while signals.try_recv().is_ok() {}
-        let Some(instance) = instance.upgrade() else {
-            return;
-        };
-        let mut state = instance.state.lock();
-        let foreign =
-            |work: &Work| matches!(work, Work::HostFunction { .. } | Work::Callback { .. });
-        let pending = state
-            .operations
-            .iter()
-            .filter(|(_, operation)| foreign(&operation.work));
-        let pending: Vec<OperationId> = pending.map(|(id, _)| *id).collect();
-        // Whoever enqueued them learns of errors from the contexts.
-        let _ = schedule::run(&instance, &mut state, &pending);
+        loop {
+            std::thread::sleep(PATIENCE);
+            while signals.try_recv().is_ok() {}
+            let Some(instance) = instance.upgrade() else {
+                return;
+            };
+            let mut state = instance.state.lock();
+            let noticed = |work: &Work| {
+                matches!(
+                    work,
+                    Work::HostFunction { .. } | Work::Callback { .. } | Work::Put(_)
+                )
+            };
+            let pending = state
+                .operations
+                .iter()
+                .filter(|(_, operation)| noticed(&operation.work));
+            let pending: Vec<OperationId> = pending.map(|(id, _)| *id).collect();
+            // Where a stream waits for a word, the host may write it at any time.
+            if schedule::advance(&instance, &mut state, &pending) {
+                break;
+            }
+        }
     }
 }
 

@@ -70,7 +70,8 @@ struct Gone {
     all: Clock,
 }
 
-/// What the host had waited for when a host function returned, which is what comes after that function is ordered behind.
+/// What comes after an operation is ordered behind, beyond what was known when it was enqueued: of a host function, what the host had waited
+/// for when it returned; of a wait for a word, those who wrote it.
 #[derive(Debug)]
 struct Handoff {
     function: Mark,
@@ -217,6 +218,17 @@ impl Order {
         if self.on && !self.host.is_empty() {
             let known = Arc::clone(&self.host);
             self.handoffs.push(Handoff { function, known });
+        }
+    }
+
+    /// Puts everything in `known` before what follows an operation that has been enqueued.
+    pub(crate) fn put_before(&mut self, operation: Mark, known: Clock) {
+        if self.on && !known.is_empty() {
+            let known = Arc::new(known);
+            self.handoffs.push(Handoff {
+                function: operation,
+                known,
+            });
         }
     }
 

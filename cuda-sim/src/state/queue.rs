@@ -11,6 +11,7 @@ use crate::state::context::ContextRef;
 use crate::state::module::Loaded;
 use crate::state::order::Moment;
 use crate::state::transfer::{Copy, Fill};
+use crate::state::word::{Condition, Word};
 
 /// The number of a stream: never reused, unlike its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +73,13 @@ pub(crate) enum Work {
     },
     /// Nothing: carries edges.
     Wait,
+    /// Writes a word.
+    Put(Word),
+    /// Waits until a word has some value.
+    Await {
+        word: Word,
+        condition: Condition,
+    },
     /// A host function with its argument.
     HostFunction {
         function: CUhostFn,

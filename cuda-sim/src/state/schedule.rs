@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cuda_sys::CUresult;
 use parking_lot::MutexGuard;
@@ -40,6 +42,16 @@ impl State {
             .filter_map(|(stream, queue)| {
                 Some((*stream, *queue.operations.front().filter(|id| may_run(id))?))
             })
+            .filter(|(_, id)| !self.is_blocked(*id))
+            .collect()
+    }
+
+    /// Those of some operations that are next in their streams and wait for a word.
+    fn blocked(&self, among: &BTreeSet<OperationId>) -> Vec<OperationId> {
+        let heads = self.queues.values();
+        heads
+            .filter_map(|queue| queue.operations.front().copied())
+            .filter(|id| among.contains(id) && self.is_blocked(*id))
             .collect()
     }
 
@@ -126,6 +138,7 @@ pub(crate) fn run(
         .iter()
         .filter_map(|id| Some(state.operations.get(id)?.stream))
         .collect();
+    let mut idle_since = None;
     loop {
         // What is not done keeps what stands before it from being looked at again.
         while open.last().is_some_and(|id| state.is_done(*id)) {
@@ -140,9 +153,23 @@ pub(crate) fn run(
             step = state.step(instance, None);
         }
         match step {
-            Step::Ran => {}
+            Step::Ran => idle_since = None,
             Step::Busy => instance.progress.wait(state),
-            Step::Idle => return Err(code::LAUNCH_TIMEOUT),
+            Step::Idle => {
+                let blocked = state.blocked(&needed);
+                if blocked.is_empty() {
+                    return Err(code::LAUNCH_TIMEOUT);
+                }
+                // Another thread, or a word written by the host, may end the wait.
+                if idle_since.get_or_insert_with(Instant::now).elapsed()
+                    < state.options.wait_patience
+                {
+                    MutexGuard::unlocked(state, || thread::sleep(Duration::from_millis(1)));
+                } else {
+                    state.give_up_waits(&blocked);
+                    idle_since = None;
+                }
+            }
         }
     }
     let end = streams
@@ -152,6 +179,23 @@ pub(crate) fn run(
     state.clock = state.clock.max(end.unwrap_or(0));
     state.release_idle_memory(0);
     Ok(())
+}
+
+/// Executes operations until `targets` are done or streams wait for words that are not written; whether they are done.
+pub(crate) fn advance(
+    instance: &Arc<Instance>,
+    state: &mut MutexGuard<'_, State>,
+    targets: &[OperationId],
+) -> bool {
+    while !targets.iter().all(|id| state.is_done(*id)) {
+        match state.step(instance, None) {
+            Step::Ran => {}
+            Step::Busy => instance.progress.wait(state),
+            Step::Idle => return false,
+        }
+    }
+    state.release_idle_memory(0);
+    true
 }
 
 /// Executes all operations of a stream.

@@ -5,6 +5,7 @@ mod execute;
 use std::ops::Range;
 
 use crate::state::host::HostRange;
+use crate::state::word::Word;
 
 /// A box of bytes: rows of `width` bytes, `height` rows to a slice, `depth` slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,11 +165,23 @@ pub(crate) struct Fill {
     /// In bytes.
     pub(crate) extent: Extent,
     /// The element, of which `width` bytes count.
-    pub(crate) pattern: [u8; 4],
+    pub(crate) pattern: [u8; 8],
     pub(crate) width: usize,
 }
 
 impl Fill {
+    /// The write of one word.
+    pub(crate) fn of_word(word: &Word) -> Self {
+        let extent = Extent::line(word.width);
+        Self {
+            address: word.address,
+            strides: Strides::dense(extent),
+            extent,
+            pattern: word.value.to_le_bytes(),
+            width: word.width,
+        }
+    }
+
     /// The bytes that it writes.
     pub(crate) fn writes(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         ranges(self.address, self.strides, self.extent)

@@ -153,7 +153,7 @@ impl State {
     }
 
     /// Whether the device may touch all of the bytes now; if not, the context is poisoned and the access reported.
-    fn check_live(
+    pub(crate) fn check_live(
         &mut self,
         context: ContextRef,
         ranges: Vec<Range<u64>>,
