@@ -26,7 +26,7 @@
 //!
 //! | variable | values | meaning |
 //! |---|---|---|
-//! | `CUDA_SIM_REPORT` | `stderr` (default), `0`, or a file | where each report is written as soon as it is found, one line each; lines are added to what the file has, and `%p` in its name stands for the process's number |
+//! | `CUDA_SIM_REPORT` | `stderr` (default), `0`, or a file | where each report is written as soon as it is found; it is added to what the file has, and `%p` in its name stands for the process's number |
 //! | `CUDA_SIM_LEAKS` | `0` (default) or `1` | whether what was never released is reported at exit |
 //! | `CUDA_SIM_FAIL` | `1` to `255` | the program's exit status when there were reports, whatever its own is; then functions that it registered with `atexit` before its first call of the driver do not run |
 //!

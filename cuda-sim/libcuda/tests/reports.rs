@@ -30,7 +30,7 @@ fn reports_go_to_standard_error_or_a_file_and_can_fail_the_program() {
     assert!(output.status.success());
     let text = standard_error(&output);
     assert!(text.starts_with("cuda-sim: OutOfBounds: "), "{text}");
-    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(text.matches("cuda-sim: ").count(), 1, "{text}");
 
     let output = run(&program, &[("CUDA_SIM_FAIL", "9"), ("CUDA_SIM_LEAKS", "1")]);
     assert_eq!(output.status.code(), Some(9));

@@ -151,14 +151,32 @@ fn newest(name: &[u8], version: u32, per_thread: bool, driver_version: i32) -> F
     }
 }
 
-/// Tables of functions that have no names: this driver has none.
-fn export_table(_: &Call<'_>, table: Out<*const c_void>, id: In<CUuuid>) -> Answer {
-    let table = table.check()?;
-    table.set(std::ptr::null());
-    id.get()?;
-    Err(code::INVALID_VALUE)
-}
-
 fn profiler(call: &Call<'_>) -> Answer {
     call.state().current(call.thread).map(|_| ())
+}
+
+/// The table that the CUDA runtime library cannot do without.
+const RUNTIME_TABLE: [u8; 16] = [
+    0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9,
+];
+
+/// Tables of functions that have no names: this driver has none. Libraries ask for some that they can do without, so that is no mistake to be reported.
+fn export_table(call: &Call<'_>, table: Out<*const c_void>, id: In<CUuuid>) -> Answer {
+    let table = table.check()?;
+    table.set(std::ptr::null());
+    if id.get()?.bytes.map(|byte| byte as u8) == RUNTIME_TABLE {
+        let message = String::from(
+            "the CUDA runtime library (libcudart) asks for interfaces of the driver that are not documented, and which the software driver \
+             does not have: use the driver API, directly or through a library that does not need the runtime",
+        );
+        call.instance.add_report(crate::Report::new(
+            crate::ReportKind::Unsupported,
+            message,
+            call.number,
+        ));
+        let name = call.symbol.to_owned();
+        call.instance.unsupported.lock().push(name);
+        return Err(code::NOT_SUPPORTED);
+    }
+    Err(code::INVALID_VALUE)
 }
