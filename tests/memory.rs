@@ -197,7 +197,9 @@ fn memory_of_a_closed_stream_stays_usable() -> Test {
 fn without_the_stream_ordered_allocator_memory_is_freed_after_its_last_use() -> Test {
     // Such a device has no memory pools: attribute 115.
     let mut device = cuda_sim::DeviceConfig::h200();
-    device.attributes.push((cuda_sys::CUdevice_attribute(115), 0));
+    device
+        .attributes
+        .push((cuda_sys::CUdevice_attribute(115), 0));
     let Some(bench) = Bench::only_software_with(|it| it.devices(vec![device])) else {
         return Ok(());
     };
