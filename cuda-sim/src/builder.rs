@@ -138,6 +138,13 @@ impl Builder {
         self
     }
 
+    /// Passes on what kernels print (`printf`) to standard output and what failed assertions say to standard error, when the work is
+    /// executed. What is printed is kept for [`Simulator::printed`] in either case. Default: on.
+    pub fn echo_printf(mut self, echo: bool) -> Self {
+        self.settings.options.echo_printf = echo;
+        self
+    }
+
     /// Gives up a kernel after that many instructions of its warps, as a real driver does with kernels that run too long. Default: never.
     pub fn instruction_limit(mut self, instructions: u64) -> Self {
         self.settings.options.limits.instructions = instructions;

@@ -110,7 +110,12 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             Origin::Pool(_) => LeakKind::StreamOrderedMemory,
             Origin::Host(_) => LeakKind::PinnedMemory,
             Origin::Registered(_) => LeakKind::RegisteredMemory,
-            Origin::Module(_) | Origin::ManagedModule(_) | Origin::Graph | Origin::Array => {
+            Origin::Module(_)
+            | Origin::ManagedModule(_)
+            | Origin::Graph
+            | Origin::Heap
+            | Origin::Workspace
+            | Origin::Array => {
                 continue;
             }
         };

@@ -21,6 +21,8 @@ pub(crate) struct Options {
     pub(crate) check_order: bool,
     /// How long a stream waits for a word.
     pub(crate) wait_patience: Duration,
+    /// What kernels print goes to the process's own output too.
+    pub(crate) echo_printf: bool,
     /// When kernels are given up.
     pub(crate) limits: Limits,
     /// The most threads that run one kernel.
@@ -37,6 +39,7 @@ impl Default for Options {
             call_sites: false,
             check_order: true,
             wait_patience: Duration::from_secs(10),
+            echo_printf: true,
             limits: Limits::DEFAULT,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }

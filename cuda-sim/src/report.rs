@@ -31,6 +31,10 @@ pub enum ReportKind {
     Race,
     /// The kernel executed `trap`.
     Trap,
+    /// An `assert` of the kernel failed.
+    Assert,
+    /// The kernel released memory that it cannot release.
+    BadFree,
     /// A call through an address at which there is no function, or not one that can be called so.
     BadCall,
     /// The kernel's calls are nested too deep.
@@ -54,7 +58,17 @@ pub enum ReportKind {
 impl ReportKind {
     /// The kind of a bad access to `address`.
     pub(crate) fn of_access(space: &Space, address: u64) -> Self {
-        match space.covering(address).map(|block| block.presence) {
+        let covering = space.covering(address);
+        let heap = covering.and_then(|it| Some((it, space.heaps.get(&it.address)?)));
+        if let Some((block, heap)) = heap {
+            let freed = heap.was_freed((address - block.address) as usize);
+            return if freed {
+                Self::UseAfterFree
+            } else {
+                Self::OutOfBounds
+            };
+        }
+        match covering.map(|block| block.presence) {
             Some(Presence::Pending) => Self::UseBeforeAllocation,
             Some(Presence::Freed) => Self::UseAfterFree,
             Some(Presence::Live(_)) => Self::OutOfBounds,

@@ -129,6 +129,21 @@ impl Simulator {
         std::mem::take(&mut self.instance.state.lock().reports)
     }
 
+    /// What kernels printed, as far as they were executed; of very much text, the last 8 MiB.
+    ///
+    /// It goes to standard output too, unless [`Builder::echo_printf`] is switched off.
+    #[must_use]
+    pub fn printed(&self) -> String {
+        String::from_utf8_lossy(&self.instance.state.lock().printed).into_owned()
+    }
+
+    /// Takes what kernels printed, so that the next call shows only what is newer.
+    #[must_use]
+    pub fn take_printed(&self) -> String {
+        let printed = std::mem::take(&mut self.instance.state.lock().printed);
+        String::from_utf8_lossy(&printed).into_owned()
+    }
+
     /// The last fault of a kernel.
     #[must_use]
     pub fn last_kernel_fault(&self) -> Option<Fault> {

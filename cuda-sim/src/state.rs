@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod execute;
 pub(crate) mod handle;
+pub(crate) mod heap;
 pub(crate) mod host;
 pub(crate) mod host_function;
 pub(crate) mod kernel;
@@ -21,6 +22,7 @@ pub(crate) mod pool;
 pub(crate) mod queue;
 pub(crate) mod reach;
 pub(crate) mod schedule;
+pub(crate) mod services;
 pub(crate) mod space;
 pub(crate) mod storage;
 pub(crate) mod stream;
@@ -116,6 +118,8 @@ pub(crate) struct State {
     /// Where calls were made.
     pub(crate) sites: Arc<Sites>,
     pub(crate) reports: Vec<Report>,
+    /// What kernels printed.
+    pub(crate) printed: Vec<u8>,
     pub(crate) listener: Option<Listener>,
     pub(crate) last_fault: Option<cuda_sim_machine::Fault>,
 }
@@ -176,6 +180,7 @@ impl State {
             order: Order::new(settings.options.check_order),
             sites: Arc::new(Sites::new(settings.options.call_sites)),
             reports: Vec::new(),
+            printed: Vec::new(),
             listener: settings.listener,
             last_fault: None,
         }

@@ -10,6 +10,9 @@ pub(crate) const SPIN: &str = include_str!("../kernels/spin.ptx");
 pub(crate) const SHARED_DYNAMIC: &str = include_str!("../kernels/shared_dynamic.ptx");
 pub(crate) const PARAMS: &str = include_str!("../kernels/params.ptx");
 pub(crate) const CONST_MEMORY: &str = include_str!("../kernels/const_memory.ptx");
+pub(crate) const FUNCTIONS: &str = include_str!("../kernels/functions.ptx");
+pub(crate) const DEVICE_RUNTIME: &str = include_str!("../kernels/device_runtime.ptx");
+pub(crate) const GRID_SYNC: &str = include_str!("../kernels/grid_sync.ptx");
 pub(crate) const FAULTS: &str = include_str!("../kernels/faults.ptx");
 
 /// The kernel of that name of a PTX text.

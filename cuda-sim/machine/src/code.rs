@@ -4,6 +4,7 @@ use crate::SourceLine;
 use crate::decode::Noted;
 use crate::exec::{Env, LaneError, Scope};
 use crate::ops::compare::{Combine, Test};
+use crate::ops::services::Service;
 use crate::registers::Registers;
 
 /// An operation on registers alone; it writes the lanes of the mask.
@@ -138,6 +139,9 @@ pub(crate) enum Special {
     LanemaskGt,
     DynamicSharedSize,
     TotalSharedSize,
+    /// The half of the workspace's address that `%envreg1` (upper) or `%envreg2` (lower) has.
+    WorkspaceHigh,
+    WorkspaceLow,
 }
 
 /// Where an argument goes, or a returned value comes from.
@@ -186,6 +190,16 @@ pub(crate) struct CallSite {
     pub(crate) results: Vec<Transfer>,
 }
 
+/// A call of a function of the device runtime.
+#[derive(Debug, Clone)]
+pub(crate) struct ServiceCall {
+    pub(crate) service: Service,
+    /// Offset and size of each argument in the caller's parameter memory.
+    pub(crate) arguments: Vec<(u32, u32)>,
+    /// The same of the returned value, where it is wanted.
+    pub(crate) result: Option<(u32, u32)>,
+}
+
 /// The rows of a function.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowCounts {
@@ -214,6 +228,7 @@ pub(crate) struct Code {
     /// Jump tables.
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<CallSite>,
+    pub(crate) services: Vec<ServiceCall>,
     /// Of a device function that has a body.
     pub(crate) signature: Option<Signature>,
     /// Functions whose address it takes.

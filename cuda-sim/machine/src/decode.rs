@@ -16,6 +16,7 @@ mod memory;
 mod order;
 mod pressure;
 mod reach;
+mod service;
 mod source_line;
 mod stack;
 mod symbols;

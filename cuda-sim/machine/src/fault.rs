@@ -98,6 +98,22 @@ pub enum FaultKind {
     },
     /// The kernel executed `trap`.
     Trap,
+    /// An `assert` of the kernel failed.
+    Assert {
+        /// What was asserted.
+        message: String,
+        /// The source file.
+        file: String,
+        /// The line in it.
+        line: u32,
+    },
+    /// The kernel released memory that it cannot release.
+    BadFree {
+        /// The address.
+        address: u64,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The kernel, or a function that it calls, has an instruction that is not implemented; nothing was executed.
     Unsupported(Unsupported),
     /// Every thread that has not ended waits for another.
@@ -173,6 +189,12 @@ impl fmt::Display for FaultKind {
                 "index {index} is outside the branch table of {entries} entries"
             ),
             Self::Barrier(why) | Self::Stack(why) => f.write_str(why),
+            Self::Assert {
+                message,
+                file,
+                line,
+            } => write!(f, "assertion `{message}` failed ({file}:{line})"),
+            Self::BadFree { address, why } => write!(f, "free of address {address:#x}: {why}"),
             Self::BadCall { address, why } => write!(f, "call of address {address:#x}: {why}"),
             Self::StackOverflow { limit } => write!(
                 f,

@@ -1,6 +1,6 @@
 //! What a launch is made of, and what it reports when it succeeds.
 
-use crate::CODE_WINDOW;
+use crate::{CODE_WINDOW, NoServices, Services};
 
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
@@ -17,10 +17,15 @@ pub struct Launch<'a> {
     pub globals: &'a [u64],
     /// Where the addresses of the program's functions start; see [`Program::code_bytes`](crate::Program::code_bytes).
     pub code: u64,
+    /// Address of the words through which the blocks of a cooperative launch wait for each other, which `%envreg1` and `%envreg2` read:
+    /// 4 KiB, zero before the first launch that uses them. 0 in other launches.
+    pub workspace: u64,
     /// What `%gridid` reads.
     pub grid_id: u64,
     /// Chooses the order in which blocks and warps run, where CUDA leaves it open; 0 is ascending order.
     pub seed: u64,
+    /// What `printf`, `assert`, `malloc` and `free` of the kernel use.
+    pub services: &'a dyn Services,
     /// When to give up.
     pub limits: Limits,
     /// The most threads of the host that run blocks, where the kernel's blocks do not [interact](crate::Kernel::interaction) and there is
@@ -29,7 +34,7 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// A launch without dynamic shared memory and module variables, in ascending order, with the default limits, on one thread.
+    /// A launch without dynamic shared memory, module variables and services, in ascending order, with the default limits, on one thread.
     #[must_use]
     pub const fn new(grid: [u32; 3], block: [u32; 3], params: &'a [u8]) -> Self {
         Self {
@@ -39,8 +44,10 @@ impl<'a> Launch<'a> {
             params,
             globals: &[],
             code: CODE_WINDOW,
+            workspace: 0,
             grid_id: 1,
             seed: 0,
+            services: &NoServices,
             limits: Limits::DEFAULT,
             threads: 1,
         }

@@ -78,6 +78,7 @@ mod memory;
 mod ops;
 mod program;
 mod registers;
+mod services;
 
 pub use exec::run;
 pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
@@ -89,3 +90,4 @@ pub use memory::{
 pub use program::{
     ClusterRules, Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
 };
+pub use services::{NoServices, Output, Services};

@@ -13,6 +13,7 @@ pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod numbers;
+pub(crate) mod services;
 pub(crate) mod spaces;
 pub(crate) mod stack;
 pub(crate) mod warp;

@@ -87,6 +87,7 @@ pub struct Kernel {
     pub(crate) req_ntid: Option<[u32; 3]>,
     pub(crate) registers: u32,
     pub(crate) unsupported: Option<Unsupported>,
+    pub(crate) uses_heap: bool,
     /// Bytes of local memory that a thread needs when it calls each function within reach once.
     pub(crate) frame_bytes: u32,
     pub(crate) interaction: Option<Interaction>,
@@ -193,6 +194,12 @@ impl Kernel {
             }
         }
         (offsets, start.saturating_add(dynamic))
+    }
+
+    /// Whether it, or what it can call, allocates or releases memory.
+    #[must_use]
+    pub fn uses_heap(&self) -> bool {
+        self.uses_heap
     }
 
     /// The first thing in it, or in what it calls, that the machine does not implement; a launch would report it.

@@ -2,6 +2,7 @@
 
 use cuda_sys::{CUfunction, CUlaunchAttributeID, CUlaunchConfig, CUstream};
 
+use super::occupancy::blocks_at_once;
 use super::prelude::*;
 use crate::state::kernel::{Facts, volume};
 use crate::state::module::Function;
@@ -29,6 +30,8 @@ struct Shape {
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
+    /// All blocks run at the same time.
+    cooperative: bool,
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C function has them")]
@@ -50,6 +53,7 @@ fn kernel(
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         shared,
+        cooperative: false,
     };
     launch(call, function, shape, stream, params, extra)
 }
@@ -58,29 +62,24 @@ fn kernel(
 fn cooperative(
     call: &Call<'_>,
     function: CUfunction,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: c_uint,
-    _: CUstream,
-    _: In<*mut c_void>,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared: c_uint,
+    stream: CUstream,
+    params: In<*mut c_void>,
 ) -> Answer {
-    let mut state = call.state();
-    let current = state.current(call.thread);
-    let function = state.function_in(number(function), current, call.number)?;
-    state.function(function)?;
-    let message = String::from(
-        "cuLaunchCooperativeKernel: the blocks of a grid run one after the other and cannot wait for each other",
-    );
-    state.add_report(Report::new(ReportKind::Unsupported, message, call.number));
-    call.instance
-        .unsupported
-        .lock()
-        .push(String::from(call.symbol));
-    Err(code::NOT_SUPPORTED)
+    let shape = Shape {
+        grid: [grid_x, grid_y, grid_z],
+        block: [block_x, block_y, block_z],
+        shared,
+        cooperative: true,
+    };
+    let extra = In::from_pointer(std::ptr::null());
+    launch(call, function, shape, stream, params, extra)
 }
 
 fn kernel_ex(
@@ -92,8 +91,10 @@ fn kernel_ex(
 ) -> Answer {
     let config = config.get()?;
     let attributes = In::from_pointer(config.attrs.cast_const());
+    let mut cooperative = false;
     for index in 0..config.numAttrs as usize {
-        match attributes.at(index)?.id {
+        let attribute = attributes.at(index)?;
+        match attribute.id {
             // Hints, and what changes no result here.
             CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE
             | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
@@ -101,6 +102,10 @@ fn kernel_ex(
             | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
             | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
             | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {}
+            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
+                // SAFETY: an attribute of that name has this value.
+                cooperative = unsafe { attribute.value.cooperative } != 0;
+            }
             other => {
                 let message = format!(
                     "{}: the launch attribute {other:?} is not implemented",
@@ -120,6 +125,7 @@ fn kernel_ex(
         grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
         block: [config.blockDimX, config.blockDimY, config.blockDimZ],
         shared: config.sharedMemBytes,
+        cooperative,
     };
     launch(call, function, shape, config.hStream, params, extra)
 }
@@ -157,6 +163,15 @@ fn launch(
         return Err(code::NOT_SUPPORTED);
     }
     let params = read_params(function, params, extra)?;
+    let context = function.context;
+    if shape.cooperative {
+        let threads = shape.block.iter().product();
+        let fitting = blocks_at_once(&state, function, threads, shape.shared)?;
+        let blocks = shape.grid.iter().map(|it| u64::from(*it)).product::<u64>();
+        if blocks > fitting {
+            return Err(code::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+    }
     let work = KernelWork {
         module: std::sync::Arc::clone(&function.loaded),
         kernel: function.kernel,
@@ -164,7 +179,14 @@ fn launch(
         block: shape.block,
         dynamic_shared: shape.shared,
         params,
+        workspace: 0,
     };
+    let workspace = if shape.cooperative {
+        state.workspace(context, call.number)?
+    } else {
+        0
+    };
+    let work = KernelWork { workspace, ..work };
     enqueue(call, &mut state, &target, Work::Kernel(Box::new(work))).map(|_| ())
 }
 

@@ -77,6 +77,17 @@ impl Budget {
     }
 }
 
+/// Blocks of that many threads that the whole device runs at the same time.
+pub(super) fn blocks_at_once(
+    state: &State,
+    function: &Function,
+    threads: u32,
+    dynamic: u32,
+) -> Result<u64, CUresult> {
+    let budget = Budget::of(state, function)?;
+    Ok(u64::from(budget.blocks(threads, dynamic)) * u64::from(budget.multiprocessors))
+}
+
 fn budget(call: &Call<'_>, function: CUfunction) -> Result<Budget, CUresult> {
     let mut state = call.state();
     let current = state.current(call.thread)?;

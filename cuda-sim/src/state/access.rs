@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::report::AccessKind;
 use crate::state::order::check::Touch;
 use crate::state::reach::Reach;
-use crate::state::space::{Block, Data, Presence, Space};
+use crate::state::space::{Block, Data, Origin, Presence, Space};
 
 /// The blocks that a kernel of one context may reach.
 ///
@@ -77,6 +77,13 @@ impl<'a> DeviceView<'a> {
             .partition_point(|block| block.address <= address)
             .wrapping_sub(1);
         match self.blocks.get(index).and_then(|block| hit(block)) {
+            Some(found) if found.0.origin == Origin::Heap && self.reach.includes(found.0) => {
+                // Not remembered: what is allocated there changes while the kernel runs.
+                if let Some(heap) = self.space.heaps.get(&found.0.address) {
+                    heap.check(address, found.1, size)?;
+                }
+                Ok(found)
+            }
             Some(found) if self.reach.includes(found.0) => {
                 if let Some(recent) = recent {
                     recent.store(index, Relaxed);
@@ -99,7 +106,8 @@ impl<'a> DeviceView<'a> {
     /// Notes an access that is allowed.
     #[inline]
     fn note(&self, block: &Block, kind: AccessKind, offset: usize, len: usize) {
-        if self.watch {
+        // What the driver itself passes from kernel to kernel is no race of theirs.
+        if self.watch && !matches!(block.origin, Origin::Heap | Origin::Workspace) {
             block.touched.note(kind, block.capacity, offset, len);
         }
     }
@@ -143,6 +151,9 @@ fn refused(address: u64, size: usize, why: &'static str) -> MemoryFault {
 pub(crate) fn explain(space: &Space, address: u64, size: usize) -> String {
     if let Some(block) = space.covering(address) {
         let offset = address - block.address;
+        if let Some(heap) = space.heaps.get(&block.address) {
+            return heap.explain(offset as usize, size);
+        }
         match block.presence {
             Presence::Pending => {
                 return String::from("memory that is not allocated yet in stream order");

@@ -30,6 +30,10 @@ pub(crate) struct Context {
     pub(crate) flags: u32,
     pub(crate) limits: BTreeMap<u32, usize>,
     pub(crate) cache_config: u32,
+    /// Address of the memory that kernels allocate from.
+    pub(crate) heap: Option<u64>,
+    /// Address of the words that cooperative launches use.
+    pub(crate) workspace: Option<u64>,
     /// Contexts whose memory this one may access.
     pub(crate) peers: BTreeSet<u64>,
     pub(crate) legacy: Option<StreamId>,
@@ -49,6 +53,8 @@ impl Context {
             flags,
             limits: BTreeMap::new(),
             cache_config: 0,
+            heap: None,
+            workspace: None,
             peers: BTreeSet::new(),
             legacy: None,
             per_thread: BTreeMap::new(),
@@ -200,6 +206,12 @@ impl State {
         };
         for address in owned(&self.space) {
             self.note_release(address, call);
+            self.release_block(address, call);
+        }
+        let entry = self.contexts.get_mut(context.handle).ok();
+        let own = entry.map(|entry| [entry.heap.take(), entry.workspace.take()]);
+        for address in own.into_iter().flatten().flatten() {
+            drop(self.space.heaps.remove(&address));
             self.release_block(address, call);
         }
         let modules = self

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cuda_sim_machine::{FaultKind, Launch, Statistics, Window};
-use cuda_sys::CUresult;
+use cuda_sim_machine::{FaultKind, Launch, Limits, Statistics, Window};
+use cuda_sys::{CUlimit, CUresult};
 
 use crate::code;
 use crate::report::{AccessKind, Report, ReportKind};
@@ -12,9 +12,12 @@ use crate::state::access::DeviceView;
 use crate::state::context::ContextRef;
 use crate::state::order::history::{Actor, What};
 use crate::state::queue::{KernelWork, OperationId, Work};
+use crate::state::services::KernelServices;
 use crate::state::space::{Block, Data, Origin, Presence};
 use crate::state::transfer::Fill;
 
+/// Bytes of a thread's stack in a context that has not set the limit.
+pub(crate) const DEFAULT_STACK: u32 = 1024;
 /// Nanoseconds that any operation takes by the virtual clock.
 const OVERHEAD: u64 = 1_000;
 
@@ -124,6 +127,16 @@ impl State {
             return OVERHEAD;
         };
         self.grids += 1;
+        let heap = if kernel.uses_heap() {
+            self.heap(context, call)
+        } else {
+            None
+        };
+        let limits = Limits {
+            stack_bytes: self.stack_bytes(context),
+            ..self.options.limits
+        };
+        let services = KernelServices::new(&self.space, heap);
         let launch = Launch {
             grid: work.grid,
             block: work.block,
@@ -131,19 +144,23 @@ impl State {
             params: &work.params,
             globals: &work.module.globals,
             code: work.module.code,
+            workspace: work.workspace,
             grid_id: self.grids,
             seed: if self.options.shuffle_blocks {
                 self.random.next() | 1
             } else {
                 0
             },
-            limits: self.options.limits,
+            services: &services,
+            limits,
             threads: self.options.threads,
         };
         let view = DeviceView::new(&self.space, self.reach(context), self.order.is_on());
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
         let touched = view.take_touched();
         let unwritten = view.into_unwritten();
+        let printed = services.into_printed();
+        self.keep_printed(printed);
         self.note_accesses(actor, touched);
         for address in unwritten {
             let message = format!(
@@ -169,6 +186,15 @@ impl State {
                 2 * OVERHEAD
             }
         }
+    }
+
+    /// Bytes of stack for what cannot be known before a launch: `CU_LIMIT_STACK_SIZE`.
+    fn stack_bytes(&self, context: ContextRef) -> u32 {
+        let limit = CUlimit::CU_LIMIT_STACK_SIZE.0;
+        let entry = self.contexts.get(context.handle).ok();
+        let set = entry.and_then(|entry| entry.limits.get(&limit).copied());
+        set.and_then(|bytes| u32::try_from(bytes).ok())
+            .unwrap_or(DEFAULT_STACK)
     }
 
     /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.
@@ -197,6 +223,8 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
             ..
         } => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
         FaultKind::BadCall { .. } => (code::INVALID_PC, ReportKind::BadCall),
+        FaultKind::Assert { .. } => (code::ASSERT, ReportKind::Assert),
+        FaultKind::BadFree { .. } => (code::ILLEGAL_ADDRESS, ReportKind::BadFree),
         FaultKind::Trap => (code::LAUNCH_FAILED, ReportKind::Trap),
         FaultKind::StackOverflow { .. } => (code::HARDWARE_STACK_ERROR, ReportKind::StackOverflow),
         FaultKind::Deadlock { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Deadlock),

@@ -50,6 +50,8 @@ pub(crate) struct KernelWork {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) params: Vec<u8>,
+    /// Address of the workspace of a cooperative launch; 0 for other launches.
+    pub(crate) workspace: u64,
 }
 
 /// What an operation does.

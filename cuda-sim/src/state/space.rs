@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::state::context::ContextRef;
+use crate::state::heap::Heap;
 use crate::state::host::{HostMemory, HostRange};
 use crate::state::order::history::Histories;
 use crate::state::order::touched::Touched;
@@ -39,6 +40,10 @@ pub(crate) enum Origin {
     Pool(u64),
     /// Reserved by a captured allocation: no device ever sees it.
     Graph,
+    /// What kernels allocate from.
+    Heap,
+    /// What the blocks of cooperative launches wait for each other with.
+    Workspace,
     /// A variable of the module with that handle.
     Module(u64),
     /// The elements of a CUDA array.
@@ -151,6 +156,8 @@ pub(crate) struct Space {
     former: VecDeque<Former>,
     /// Who touched which of them.
     pub(crate) histories: Histories,
+    /// What kernels have allocated, by the address of the block that it lies in.
+    pub(crate) heaps: BTreeMap<u64, Heap>,
     next: Vec<u64>,
     ends: Vec<u64>,
     next_id: u64,
@@ -171,6 +178,7 @@ impl Space {
             blocks: BTreeMap::new(),
             former: VecDeque::new(),
             histories: Histories::default(),
+            heaps: BTreeMap::new(),
             next,
             ends,
             next_id: 1,

@@ -291,6 +291,11 @@ fn special(name: &str) -> Option<(u32, Special)> {
             "%ntid" => (32, Special::Ntid(axis)),
             "%ctaid" => (32, Special::Ctaid(axis)),
             "%nctaid" => (32, Special::Nctaid(axis)),
+            // Without clusters, each block is one.
+            "%clusterid" => (32, Special::Ctaid(axis)),
+            "%nclusterid" => (32, Special::Nctaid(axis)),
+            "%cluster_ctaid" => (32, Special::Zero),
+            "%cluster_nctaid" => (32, Special::One),
             _ => return None,
         });
     }
@@ -302,6 +307,10 @@ fn special(name: &str) -> Option<(u32, Special)> {
         // The machine is one multiprocessor.
         "%smid" => (32, Special::Zero),
         "%nsmid" => (32, Special::One),
+        "%cluster_ctarank" => (32, Special::Zero),
+        "%cluster_nctarank" => (32, Special::One),
+        "%envreg1" => (32, Special::WorkspaceHigh),
+        "%envreg2" => (32, Special::WorkspaceLow),
         "%lanemask_eq" => (32, Special::LanemaskEq),
         "%lanemask_le" => (32, Special::LanemaskLe),
         "%lanemask_lt" => (32, Special::LanemaskLt),

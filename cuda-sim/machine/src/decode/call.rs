@@ -107,6 +107,7 @@ impl<'a> Decoder<'_, 'a> {
         let written =
             Written::new(operands).ok_or_else(|| String::from("this is no form of a call"))?;
         let name = written.name;
+        let mut without_body = false;
         let (callee, signature, address) = if let Some(Symbol::Register(_)) = self.find(name) {
             let (signature, targets) = self.indirect(written.label)?;
             let address = self.register(name, 64)?;
@@ -119,6 +120,7 @@ impl<'a> Decoder<'_, 'a> {
             let index = self.function_named(name)?;
             let function = &self.names.module.functions()[index];
             let formals = Formals::of(&function.returns, &function.params)?;
+            without_body = function.body.is_none();
             (Callee::Direct(index), formals.signature, None)
         };
         let (params, returns) = (&signature.params, &signature.returns);
@@ -128,6 +130,9 @@ impl<'a> Decoder<'_, 'a> {
                 params.len(),
                 returns.len()
             ));
+        }
+        if without_body && self.service(name, &signature, written.results, written.arguments)? {
+            return Ok(());
         }
         let mut site = CallSite {
             callee,
@@ -205,7 +210,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// How one argument gets from the caller to its place in the called function.
-    fn argument(&mut self, slot: Slot, operand: &Operand<'a>) -> Result<Transfer, Why> {
+    pub(super) fn argument(&mut self, slot: Slot, operand: &Operand<'a>) -> Result<Transfer, Why> {
         let symbol = operand.name().and_then(|name| self.find(name));
         match (slot, symbol) {
             (Slot::Bytes(offset, size), Some(Symbol::CallParam(from, given))) if given == size => {

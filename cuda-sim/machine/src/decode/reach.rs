@@ -6,6 +6,7 @@ use cuda_ptx::{Function, Module, Operand};
 
 use super::{effect, pressure};
 use crate::code::{Callee, Code};
+use crate::ops::services::Service;
 use crate::program::function_at;
 use crate::{ClusterRules, Kernel, KernelParam, Program, RelocationTarget, Unsupported};
 
@@ -45,11 +46,16 @@ pub(super) fn kernel(
     let code = &program.codes[index];
     let pressures = reachable.iter().map(|&it| program.codes[it].pressure);
     let frames = reachable.iter().map(|&it| frame_bytes(&program.codes[it]));
+    let calls = reachable.iter().flat_map(|&it| &program.codes[it].services);
+    let uses_heap = calls
+        .clone()
+        .any(|it| matches!(it.service, Service::Allocate | Service::Free));
     Kernel {
         name: function.name.to_owned(),
         params: params.collect(),
         static_shared_bytes: 0,
         local_bytes: code.local_bytes,
+        uses_heap,
         frame_bytes: frames.fold(0, u32::saturating_add),
         cluster: ClusterRules {
             required: function.tuning.req_nctapercluster,

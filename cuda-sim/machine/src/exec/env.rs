@@ -32,6 +32,9 @@ pub(crate) struct Env<'a> {
     /// The warp's local memory.
     pub(crate) local: &'a mut LocalMemory,
     pub(crate) barriers: &'a Barriers,
+    /// Coordinates of the block, and the number of the warp in it.
+    pub(crate) block: [u32; 3],
+    pub(crate) warp: u32,
     /// Lanes that have not ended.
     pub(crate) live: u32,
     /// Instructions that the launch has executed: the machine's clock.
@@ -63,6 +66,8 @@ pub(crate) fn special(which: Special, shape: &Shape<'_>, warp: u32, lane: u32) -
         Special::LanemaskGt => (u32::MAX << lane) << 1,
         Special::DynamicSharedSize => shape.launch.dynamic_shared,
         Special::TotalSharedSize => shape.shared_bytes,
+        Special::WorkspaceHigh => (shape.launch.workspace >> 32) as u32,
+        Special::WorkspaceLow => shape.launch.workspace as u32,
     };
     u64::from(value)
 }

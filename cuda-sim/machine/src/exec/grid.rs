@@ -79,10 +79,15 @@ impl Grid<'_> {
         block.start(start.block, start.first_warp, self.shape, self.templates);
     }
 
-    /// Gives each warp of a block its turn; says whether the block has ended.
-    pub(super) fn advance(&self, block: &mut Block, meter: &mut Meter) -> Result<bool, Fault> {
+    /// Gives each warp of a block a turn of that many instructions; says whether the block has ended.
+    pub(super) fn advance(
+        &self,
+        block: &mut Block,
+        turn: u64,
+        meter: &mut Meter,
+    ) -> Result<bool, Fault> {
         block
-            .run(self.shape, self.templates, TURN, meter)
+            .run(self.shape, self.templates, turn, meter)
             .map_err(|(warp, fault)| self.place(block.index, warp, fault))
     }
 

@@ -7,7 +7,9 @@ use crate::exec::warp::Meter;
 use crate::{Fault, Statistics};
 
 /// Blocks that run side by side at most, when they wait for each other.
-const MOST_RESIDENT: usize = 4096;
+const MOST_RESIDENT: usize = 8192;
+/// Instructions that a warp executes in one turn, where several blocks run: most of them wait for one.
+const SHORT_TURN: u64 = 500;
 
 pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
     let mut order = Order::new(grid.shape.launch);
@@ -17,7 +19,12 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
         fuel: grid.shape.launch.limits.instructions,
         ..Meter::default()
     };
-    let mut wanted = 1;
+    // The blocks of a cooperative launch are all there from the start.
+    let mut wanted = if grid.shape.launch.workspace == 0 {
+        1
+    } else {
+        MOST_RESIDENT
+    };
     loop {
         while resident.len() < wanted {
             let Some(start) = order.next() else {
@@ -34,8 +41,9 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
         }
         let mut ended = 0;
         let mut next = 0;
+        let turn = if resident.len() > 1 { SHORT_TURN } else { TURN };
         while let Some(block) = resident.get_mut(next) {
-            if visit(grid, block, &mut meter)? {
+            if visit(grid, block, turn, &mut meter)? {
                 ended += 1;
                 spare.push(resident.remove(next));
             } else {
@@ -54,10 +62,10 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
 
 /// Runs a block until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
 /// it waits for longer may be another block.
-fn visit(grid: &Grid<'_>, block: &mut Block, meter: &mut Meter) -> Result<bool, Fault> {
-    let share = meter.instructions.saturating_add(TURN * 10);
+fn visit(grid: &Grid<'_>, block: &mut Block, turn: u64, meter: &mut Meter) -> Result<bool, Fault> {
+    let share = meter.instructions.saturating_add(turn * 10);
     loop {
-        let ended = grid.advance(block, meter)?;
+        let ended = grid.advance(block, turn, meter)?;
         if ended || meter.fuel == 0 || meter.instructions > share {
             return Ok(ended);
         }

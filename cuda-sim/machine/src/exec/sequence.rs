@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::exec::block::Block;
-use crate::exec::grid::Grid;
+use crate::exec::grid::{Grid, TURN};
 use crate::exec::ledger::{End, Ledger, Part};
 use crate::exec::order::{Order, Start};
 use crate::{Fault, Statistics};
@@ -139,7 +139,11 @@ impl<'a> Worker<'a> {
             let Some((number, part)) = &mut self.part else {
                 return;
             };
-            match self.shared.grid.advance(&mut self.block, &mut part.meter) {
+            match self
+                .shared
+                .grid
+                .advance(&mut self.block, TURN, &mut part.meter)
+            {
                 Ok(true) => {
                     part.blocks += 1;
                     self.running = false;

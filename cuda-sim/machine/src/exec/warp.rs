@@ -104,6 +104,8 @@ impl Warp {
                 shared: parts.shared,
                 local: &mut self.local,
                 barriers: parts.barriers,
+                block: parts.block,
+                warp: self.index,
                 live: self.live,
                 clock: parts.clock + meter.instructions,
             };
