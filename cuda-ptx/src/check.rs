@@ -2,17 +2,20 @@
 
 mod body;
 mod call;
+mod constants;
+mod declaration;
 mod forms;
 mod operand;
 mod scope;
 mod special;
+mod target;
 
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::{Function, Initial, Linkage, Module, Position, ScalarType, Space, Variable};
+use crate::{Function, Module, Position, Variable};
 use forms::Type;
-use scope::{Scope, Symbol};
+use scope::Scope;
 
 /// What is wrong with a module, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +144,7 @@ impl<'m, 'a> Checker<'m, 'a> {
     }
 
     fn module(&mut self) {
+        self.target();
         let functions = self.module.functions().iter().map(Item::Function);
         let variables = self.module.variables().iter().map(Item::Variable);
         let mut items: Vec<Item<'m, 'a>> = functions.chain(variables).collect();
@@ -155,107 +159,13 @@ impl<'m, 'a> Checker<'m, 'a> {
             match item {
                 Item::Function(function) => {
                     self.declare_function(function);
+                    self.signature(function);
                     self.body(function);
                 }
                 Item::Variable(variable) => {
                     self.declare_global(variable);
                     self.initial(variable);
                 }
-            }
-        }
-    }
-
-    fn declare_function(&mut self, function: &'m Function<'a>) {
-        let old = self.scope.find(function.name);
-        if self
-            .scope
-            .declare(function.name, Symbol::Function(function))
-        {
-            return;
-        }
-        match old {
-            // A declaration and a definition, in any order and number.
-            Some(Symbol::Function(old)) if old.body.is_none() => {
-                self.scope
-                    .redefine(function.name, Symbol::Function(function));
-            }
-            Some(Symbol::Function(_)) if function.body.is_none() => {}
-            _ => self.report(
-                function.position,
-                function.name,
-                "the name is already defined",
-            ),
-        }
-    }
-
-    fn declare_global(&mut self, variable: &'m Variable<'a>) {
-        if matches!(variable.space, Space::Register) && variable.count.is_some() {
-            return;
-        }
-        let old = self.scope.find(variable.name);
-        if self
-            .scope
-            .declare(variable.name, Symbol::Variable(variable))
-        {
-            return;
-        }
-        let loose = |variable: &Variable<'_>| {
-            matches!(
-                variable.linkage,
-                Linkage::Extern | Linkage::Common | Linkage::Weak
-            )
-        };
-        match old {
-            Some(Symbol::Variable(old)) if loose(old) || loose(variable) => {
-                if loose(old) {
-                    self.scope
-                        .redefine(variable.name, Symbol::Variable(variable));
-                }
-            }
-            _ => self.report(
-                variable.position,
-                variable.name,
-                "the name is already defined",
-            ),
-        }
-    }
-
-    /// What every declaration has to keep to.
-    fn variable(&mut self, variable: &'m Variable<'a>) {
-        let (position, name) = (variable.position, variable.name);
-        let register = variable.space == Space::Register;
-        if variable.ty == ScalarType::Pred && !register {
-            self.report(position, name, "predicates can only be registers");
-        }
-        if register && !variable.extents.is_empty() {
-            self.report(position, name, "a register cannot be an array");
-        }
-        let initial = matches!(
-            variable.space,
-            Space::Global | Space::Const | Space::Texture
-        );
-        if variable.initial.is_some() && !initial {
-            self.report(
-                position,
-                name,
-                "only variables in .global and .const have initial values",
-            );
-        }
-    }
-
-    fn initial(&mut self, variable: &'m Variable<'a>) {
-        self.variable(variable);
-        for part in variable.initial.as_deref().unwrap_or(&[]) {
-            if let Initial::Address { name, .. } = part
-                && self.scope.find(name).is_none()
-                && !self.full()
-            {
-                let position = variable.position;
-                self.report(
-                    position,
-                    variable.name,
-                    format!("`{name}` in the initial value is not known here"),
-                );
             }
         }
     }

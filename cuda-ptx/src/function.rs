@@ -1,6 +1,6 @@
 //! Kernels and device functions.
 
-use crate::{Linkage, Position, ScalarType, Space, Statement};
+use crate::{Directive, Linkage, Position, ScalarType, Space, Statement};
 
 /// Whether a function can be launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub struct Function<'a> {
     pub params: Vec<Param<'a>>,
     /// The limits that it states.
     pub tuning: Tuning,
+    /// All directives between the signature and the body.
+    pub directives: Vec<Directive<'a>>,
     /// Its statements; nothing for a declaration, and when only signatures were asked for.
     pub body: Option<Vec<Statement<'a>>>,
 }

@@ -90,6 +90,15 @@ impl<'m, 'a> Checker<'m, 'a> {
         if let (true, Some(label)) = (lists, label) {
             self.scope.redefine(label, Symbol::Label(true));
         }
+        let known = lists || matches!(directive.name, ".loc" | ".pragma");
+        if !known && self.module.version() < (9, 1) {
+            let message = format!("PTX has no directive `{}` in functions", directive.name);
+            self.report(directive.position, directive.text, message);
+        }
+        if lists && label.is_none() {
+            let message = format!("`{}` stands behind a label", directive.name);
+            self.report(directive.position, directive.text, message);
+        }
         for operand in &directive.arguments {
             match (directive.name, operand) {
                 (".branchtargets", Operand::Name(name)) => self.scope.await_label(name),
@@ -149,6 +158,7 @@ impl<'m, 'a> Checker<'m, 'a> {
             };
             let result = self
                 .operands(&form.slots, &instruction.operands, &context)
+                .and_then(|()| super::constants::check(instruction))
                 .and_then(|()| self.new_enough(instruction, form));
             match result {
                 Ok(()) => return Ok(()),
@@ -160,15 +170,30 @@ impl<'m, 'a> Checker<'m, 'a> {
 
     /// The forms that a mnemonic can have.
     fn look_up(&self, instruction: &Instruction<'a>) -> Result<Vec<Match>, String> {
-        let opcode = instruction.opcode();
-        let forms = forms::table()
-            .get(opcode)
-            .ok_or_else(|| format!("PTX has no instruction `{opcode}`"))?;
+        let (opcode, table) = (instruction.opcode(), forms::table());
         let modifiers: Vec<&str> = instruction.modifiers().collect();
+        let joined = modifiers.first().and_then(|first| {
+            let name = format!("{opcode}.{first}");
+            table.get(name.as_str())
+        });
+        let (forms, modifiers) = match (joined, table.get(opcode)) {
+            (Some(forms), _) => (forms, &modifiers[1..]),
+            (None, Some(forms)) => (forms, &modifiers[..]),
+            (None, None) => {
+                let joined = |name: &&str| name.split_once('.').is_some_and(|it| it.0 == opcode);
+                let mut names: Vec<&str> = table.keys().copied().filter(joined).collect();
+                names.sort_unstable();
+                return Err(if names.is_empty() {
+                    format!("PTX has no instruction `{opcode}`")
+                } else {
+                    format!("PTX has no instruction `{opcode}` but {}", names.join(", "))
+                });
+            }
+        };
         let matches: Vec<Match> = forms
             .iter()
             .filter_map(|form| {
-                let types = form.types_of(&modifiers)?;
+                let types = form.types_of(modifiers)?;
                 Some(Match { form, types })
             })
             .collect();
@@ -203,6 +228,18 @@ impl<'m, 'a> Checker<'m, 'a> {
                 until.0, until.1
             ));
         }
+        if form.specific
+            && self
+                .module
+                .target()
+                .ends_with(|last: char| last.is_ascii_digit())
+        {
+            return Err(format!(
+                "`{mnemonic}` needs a target with a letter, such as sm_{}a, the module has {}",
+                form.architecture,
+                self.module.target()
+            ));
+        }
         match self.architecture {
             Some(architecture) if architecture < form.architecture => Err(format!(
                 "`{mnemonic}` needs .target sm_{} or newer, the module has sm_{architecture}",
@@ -215,15 +252,18 @@ impl<'m, 'a> Checker<'m, 'a> {
 
 /// The state space that the modifiers name.
 fn space(instruction: &Instruction<'_>) -> Option<Space> {
-    instruction.modifiers().find_map(|modifier| {
-        Some(match modifier {
-            "global" => Space::Global,
-            "const" => Space::Const,
-            "local" => Space::Local,
-            "param" | "param::entry" | "param::func" => Space::Param,
-            "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
-            _ => return None,
-        })
+    instruction.modifiers().find_map(space_of)
+}
+
+/// The state space that a modifier names.
+pub(super) fn space_of(modifier: &str) -> Option<Space> {
+    Some(match modifier {
+        "global" => Space::Global,
+        "const" => Space::Const,
+        "local" => Space::Local,
+        "param" | "param::entry" | "param::func" => Space::Param,
+        "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
+        _ => return None,
     })
 }
 

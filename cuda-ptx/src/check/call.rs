@@ -3,7 +3,7 @@
 use super::Checker;
 use super::operand::Wrong;
 use super::scope::Symbol;
-use crate::{Function, FunctionKind, Operand, Param, Space};
+use crate::{Function, FunctionKind, Operand, Param, ScalarType, Space};
 
 impl<'m, 'a> Checker<'m, 'a> {
     /// `call {(results),} function {, (arguments)} {, targets}`
@@ -76,9 +76,22 @@ impl<'m, 'a> Checker<'m, 'a> {
         let Operand::Name(name) = operand else {
             return Ok(());
         };
+        let scalar = param.len.is_none() && param.ty != ScalarType::Pred;
         let size = match self.scope.find(name) {
-            Some(Symbol::Variable(variable)) if variable.space == Space::Param => variable.size(),
+            Some(Symbol::Variable(variable)) if variable.space == Space::Param => {
+                if variable.extents.is_empty() != param.len.is_none() {
+                    return Err(format!(
+                        "`{name}` and the parameter `{}` differ: one is an array",
+                        param.name
+                    ));
+                }
+                variable.size()
+            }
             Some(Symbol::Param(own, _)) if own.space == Space::Param => Some(own.size),
+            Some(Symbol::Register(ty, 1)) if scalar && ty != ScalarType::Pred => {
+                // Bytes are passed in registers of 16 bits.
+                (ty.size() > 2 || param.size > 2).then_some(ty.size())
+            }
             _ => return Ok(()),
         };
         match size {

@@ -24,8 +24,12 @@ pub(super) enum Role {
     Source {
         vector: bool,
     },
-    /// A register, constant, special register or vector, or the address of a variable or function.
+    /// A register, constant or special register, or the address of a variable or function.
+    FreeSource,
+    /// The same, or a vector of any length.
     MoveSource,
+    /// A register that holds an integer of any width.
+    IntegerRegister,
     Address,
     Constant,
     Label,
@@ -88,7 +92,7 @@ impl Type {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Group {
     choices: Vec<&'static str>,
     required: bool,
@@ -96,7 +100,7 @@ struct Group {
 }
 
 /// One line of the table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Form {
     groups: Vec<Group>,
     /// Accepts whatever modifiers are left.
@@ -106,6 +110,8 @@ pub(super) struct Form {
     pub(super) since: (u32, u32),
     /// The first architecture that has it.
     pub(super) architecture: u32,
+    /// Only targets with a letter have it.
+    pub(super) specific: bool,
     /// Modules of this version for this architecture have it no more.
     pub(super) until: Option<((u32, u32), u32)>,
 }
@@ -119,8 +125,10 @@ pub(super) fn table() -> &'static HashMap<&'static str, Vec<Form>> {
         for line in TABLE.lines() {
             if let Some((name, text)) = line.split_once(" = ").filter(|_| line.starts_with('$')) {
                 names.insert(name, text);
-            } else if let Some((opcode, form)) = Form::read(line, &names) {
-                forms.entry(opcode).or_default().push(form);
+            } else if let Some((opcodes, form)) = Form::read(line, &names) {
+                for opcode in opcodes.split('|') {
+                    forms.entry(opcode).or_default().push(form.clone());
+                }
             }
         }
         forms
@@ -139,7 +147,7 @@ impl Form {
         };
         let (operands, since) = match rest.split_once('@') {
             Some((operands, since)) => (operands, needs(since)?),
-            None => (rest, ((3, 0), 30)),
+            None => (rest, ((0, 0), 0)),
         };
         let words = mnemonic.split_whitespace();
         let mut words = words.flat_map(|word| names.get(word).unwrap_or(&word).split_whitespace());
@@ -150,6 +158,7 @@ impl Form {
             slots: operands.split_whitespace().filter_map(Slot::read).collect(),
             since: since.0,
             architecture: since.1,
+            specific: rest.contains('@') && rest.trim_end().ends_with('a'),
             until,
         };
         let mut inside = None::<Group>;
@@ -180,7 +189,7 @@ impl Form {
     pub(super) fn types_of(&self, modifiers: &[&str]) -> Option<Vec<Type>> {
         let mut used = vec![false; self.groups.len()];
         let mut types = Vec::new();
-        for modifier in modifiers {
+        for (place, modifier) in modifiers.iter().enumerate() {
             let ty = Type::from_name(modifier);
             let fits = |(index, group): &(usize, &Group)| {
                 !used.get(*index).copied().unwrap_or(true)
@@ -195,6 +204,10 @@ impl Form {
                     types.extend(ty);
                 }
                 _ if self.open => types.extend(ty),
+                // Assemblers let a modifier stand twice, but not a state space.
+                _ if ty.is_none()
+                    && super::body::space_of(modifier).is_none()
+                    && modifiers[..place].contains(modifier) => {}
                 _ => return None,
             }
         }
@@ -221,7 +234,8 @@ fn needs(text: &str) -> Option<((u32, u32), u32)> {
     let (version, architecture) = text.trim().split_once(',')?;
     let (major, minor) = version.split_once('.')?;
     let version = (major.parse().ok()?, minor.parse().ok()?);
-    Some((version, architecture.parse().ok()?))
+    let number = architecture.trim_end_matches('a').parse().ok()?;
+    Some((version, number))
 }
 
 impl Slot {
@@ -251,7 +265,9 @@ impl Slot {
             "dm" => Role::MoveDestination,
             "s" | "S" | "sw" => Role::Source { vector: false },
             "Sv" => Role::Source { vector: true },
-            "x" | "X" => Role::MoveSource,
+            "x" | "X" => Role::FreeSource,
+            "xm" => Role::MoveSource,
+            "r" => Role::IntegerRegister,
             "a" => Role::Address,
             "i" => Role::Constant,
             "l" => Role::Label,
@@ -311,6 +327,7 @@ mod tests {
         assert!(has(&["f32", "rn", "s32"]));
         assert!(!has(&["f32", "s32"]));
         assert!(!has(&["rn", "s32", "f32"]));
-        assert!(!has(&["rn", "rn", "f32", "s32"]));
+        assert!(has(&["rn", "rn", "f32", "s32"]));
+        assert!(!has(&["rn", "rz", "f32", "s32"]));
     }
 }

@@ -61,6 +61,11 @@ impl<'m, 'a> Checker<'m, 'a> {
             {
                 self.vector(slot, operand, ty, context.elements)
             }
+            (Role::Destination { .. }, Operand::Sink)
+                if !matches!(context.opcode, "atom" | "lop3" | "setp") =>
+            {
+                Err(String::from("the result cannot be dropped with `_` here"))
+            }
             (Role::Destination { .. }, _) => self.destination(operand, ty, slot.wider),
             (Role::DestinationAndPredicate, Operand::Pair(first, second)) => {
                 self.written(first, ty, false)?;
@@ -77,9 +82,14 @@ impl<'m, 'a> Checker<'m, 'a> {
             (Role::MoveDestination | Role::MoveSource, Operand::Vector(parts)) => {
                 self.parts(parts, slot.role == Role::MoveDestination)
             }
+            (Role::IntegerRegister, Operand::Name(name)) => match self.find(name)? {
+                Symbol::Register(register, 1) if Type::Scalar(register).is_integral() => Ok(()),
+                _ => Err(format!("`{name}` is not a register with an address")),
+            },
+            (Role::IntegerRegister, _) => Err(String::from("a register is expected")),
             (Role::MoveDestination, _) => self.destination(operand, ty, false),
             (Role::Source { .. }, _) => self.source(operand, ty, slot.wider, false),
-            (Role::MoveSource, _) => self.source(operand, ty, slot.wider, true),
+            (Role::FreeSource | Role::MoveSource, _) => self.source(operand, ty, slot.wider, true),
             (Role::Address, _) => self.address(operand, context),
             (Role::Constant, Operand::Integer(_)) => Ok(()),
             (Role::Constant, _) => Err(String::from("a constant is expected")),
@@ -179,6 +189,12 @@ impl<'m, 'a> Checker<'m, 'a> {
             Symbol::Label(_) => Err(format!("`{name}` is a label")),
             Symbol::Param(..) | Symbol::Variable(_) | Symbol::Function(_) if free => {
                 let address = ty.is_integral() && matches!(ty.bits(), 32 | 64);
+                let narrow = ty.bits() == 32 && !wider && self.module.address_size() == 64;
+                if let (true, Symbol::Variable(variable)) = (narrow, self.find(name)?)
+                    && matches!(variable.space, Space::Global)
+                {
+                    return Err(format!("the address of `{name}` has 64 bits"));
+                }
                 if address || wider {
                     Ok(())
                 } else {
@@ -344,7 +360,12 @@ impl Slot {
             // These need no type.
             (
                 Typed::Nth(_),
-                Role::Address | Role::Constant | Role::Label | Role::BranchTable | Role::Call,
+                Role::Address
+                | Role::IntegerRegister
+                | Role::Constant
+                | Role::Label
+                | Role::BranchTable
+                | Role::Call,
             ) => Some(none),
             (Typed::Nth(_), _) => None,
         }
@@ -390,7 +411,7 @@ fn fits(name: &str, register: ScalarType, vector: u8, ty: Type, wider: bool) -> 
         Type::Scalar(ty) if untyped(ty) || untyped(register) => true,
         Type::Scalar(ty) => {
             Type::Scalar(ty).is_integral() == Type::Scalar(register).is_integral()
-                && (Type::Scalar(ty).is_integral() || bits == ty.size() * 8)
+                && (Type::Scalar(ty).is_integral() || ty == register)
         }
     };
     let same_size = bits == ty.bits() || wider && bits > ty.bits();

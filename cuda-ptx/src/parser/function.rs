@@ -3,7 +3,8 @@
 use super::{Bodies, Parser};
 use crate::lexer::Kind;
 use crate::{
-    Function, FunctionKind, Linkage, Param, ParseError, Position, Prototype, Space, Tuning,
+    Directive, Function, FunctionKind, Linkage, Param, ParseError, Position, Prototype, Space,
+    Tuning,
 };
 
 impl<'a> Parser<'a> {
@@ -31,8 +32,18 @@ impl<'a> Parser<'a> {
             Vec::new()
         };
         let mut tuning = Tuning::default();
+        let mut directives = Vec::new();
         while self.token.kind == Kind::Dotted {
+            self.count_node()?;
+            let (start, directive) = (self.token.start, self.token);
             self.tuning(&mut tuning)?;
+            let text = self.text_since(start);
+            directives.push(Directive {
+                position: directive.position,
+                name: directive.text,
+                text: text.trim_end_matches(';').trim_end(),
+                arguments: Box::default(),
+            });
         }
         let body = if self.token.is("{") {
             match self.bodies {
@@ -54,6 +65,7 @@ impl<'a> Parser<'a> {
             returns,
             params,
             tuning,
+            directives,
             body,
         })
     }
