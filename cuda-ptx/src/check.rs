@@ -9,6 +9,7 @@ mod operand;
 mod scope;
 mod special;
 mod target;
+mod unresolved;
 
 use std::collections::HashMap;
 use std::fmt;

@@ -9,7 +9,7 @@ pub struct Module<'a> {
     pub(crate) source: &'a str,
     pub(crate) version: (u32, u32),
     pub(crate) targets: Vec<&'a str>,
-    pub(crate) address_size: u32,
+    pub(crate) address_size: Option<u32>,
     pub(crate) functions: Vec<Function<'a>>,
     pub(crate) variables: Vec<Variable<'a>>,
     pub(crate) directives: Vec<Directive<'a>>,
@@ -82,9 +82,15 @@ impl<'a> Module<'a> {
         &self.targets
     }
 
-    /// Bits of an address: 32 or 64.
+    /// Bits of an address: 32 or 64; 32 where the module does not say.
     #[must_use]
     pub fn address_size(&self) -> u32 {
+        self.address_size.unwrap_or(32)
+    }
+
+    /// What `.address_size` says, if it is there.
+    #[must_use]
+    pub fn stated_address_size(&self) -> Option<u32> {
         self.address_size
     }
 

@@ -5,7 +5,7 @@ mod source;
 
 use std::sync::Arc;
 
-use cuda_ptx::Module;
+use cuda_ptx::{Invalid, Module, Space};
 use cuda_sim_machine::Program;
 use cuda_sys::CUresult;
 
@@ -57,6 +57,7 @@ pub(crate) fn decode(
 ) -> Result<Decoded, Refusal> {
     let text = ptx_text(source, capability.0 * 10 + capability.1)?;
     let module = parse(&text, driver_version, capability)?;
+    complete(&module)?;
     Ok(Decoded {
         program: Arc::new(Program::new(&module)),
         target: target_number(module.target()).unwrap_or(0),
@@ -117,19 +118,28 @@ fn chosen(bytes: &[u8], device: u32) -> Result<String, Refusal> {
 }
 
 fn as_ptx(text: Vec<u8>) -> Result<String, Refusal> {
-    let text = String::from_utf8(text).map_err(|_| {
-        refuse(
-            code::INVALID_IMAGE,
-            "the image is neither text nor a known binary",
-        )
-    })?;
-    if text.contains(".version") {
+    // What is no text is no ASCII either, and refused with its line where it stands in PTX.
+    let text = String::from_utf8_lossy(&text).into_owned();
+    if starts_with_version(&text) {
         Ok(text)
     } else {
         Err(refuse(
             code::INVALID_IMAGE,
-            "the image has no .version directive: it is not PTX",
+            "the image does not start with .version as PTX does, and is no known binary",
         ))
+    }
+}
+
+/// Whether the first thing behind blanks and comments is `.version`, by which drivers know PTX.
+fn starts_with_version(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        let after = match (rest.strip_prefix("//"), rest.strip_prefix("/*")) {
+            (Some(comment), _) => comment.split_once('\n'),
+            (_, Some(comment)) => comment.split_once("*/"),
+            (None, None) => return rest.starts_with(".version"),
+        };
+        rest = after.map_or("", |(_, after)| after.trim_start());
     }
 }
 
@@ -160,8 +170,9 @@ fn newest_ptx(driver_version: i32) -> (u32, u32) {
 
 /// The number in `sm_90a`.
 fn target_number(target: &str) -> Option<u32> {
-    target
-        .strip_prefix("sm_")?
+    let number = target.strip_prefix("sm_");
+    number
+        .or_else(|| target.strip_prefix("compute_"))?
         .trim_end_matches(|letter: char| letter.is_ascii_alphabetic())
         .parse()
         .ok()
@@ -188,7 +199,13 @@ pub(crate) fn parse(
             ),
         ));
     }
-    if module.address_size() != 64 {
+    if !module.version_exists() {
+        return Err(refuse(
+            code::UNSUPPORTED_PTX_VERSION,
+            format!("there is no version {}.{} of PTX", version.0, version.1),
+        ));
+    }
+    if module.stated_address_size() == Some(32) {
         return Err(refuse(
             code::INVALID_PTX,
             "only modules with .address_size 64 can be loaded",
@@ -221,7 +238,33 @@ pub(crate) fn parse(
 
 /// Refuses what an assembler refuses; what is right but not implemented fails the launch that needs it instead.
 fn check(module: &Module<'_>) -> Result<(), Refusal> {
-    let wrong = module.check();
+    refuse_all(module.check())
+}
+
+/// Bytes of `.const` variables that a module may have.
+const MOST_CONSTANTS: usize = 65_536;
+
+/// Refuses a module that lacks functions, or that has more constants than fit.
+///
+/// # Errors
+/// Why it cannot be loaded as it is.
+fn complete(module: &Module<'_>) -> Result<(), Refusal> {
+    refuse_all(module.unresolved())?;
+    let constants = module.variables().iter();
+    let sizes = constants
+        .filter(|variable| variable.space == Space::Const)
+        .map(|variable| variable.size().unwrap_or(usize::MAX));
+    let size = sizes.fold(0, usize::saturating_add);
+    if size > MOST_CONSTANTS {
+        return Err(refuse(
+            code::INVALID_PTX,
+            format!("{size} bytes of .const variables where {MOST_CONSTANTS} are possible"),
+        ));
+    }
+    Ok(())
+}
+
+fn refuse_all(wrong: Vec<Invalid<'_>>) -> Result<(), Refusal> {
     if wrong.is_empty() {
         return Ok(());
     }
@@ -253,6 +296,7 @@ mod tests {
     fn targets_are_numbers_with_letters_after_them() {
         assert_eq!(target_number("sm_90a"), Some(90));
         assert_eq!(target_number("sm_100"), Some(100));
-        assert_eq!(target_number("compute_90"), None);
+        assert_eq!(target_number("compute_90"), Some(90));
+        assert_eq!(target_number("gfx90"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! `.version`, `.target` and the directives outside functions.
 
 use super::Checker;
+use crate::{Module, Operand};
 
 /// The newest minor version of each major one.
 const VERSIONS: [(u32, u32); 9] = [
@@ -66,6 +67,17 @@ const TARGETS: &[(&str, (u32, u32))] = &[
 /// What may stand outside functions beside functions and variables.
 const DIRECTIVES: [&str; 5] = [".file", ".section", ".pragma", ".alias", ".loc"];
 
+impl Module<'_> {
+    /// Whether there is, or may be, such a version of PTX: there never was a 5.5.
+    #[must_use]
+    pub fn version_exists(&self) -> bool {
+        let (major, minor) = self.version();
+        let newest = VERSIONS.iter().find(|known| known.0 == major);
+        // Assemblers read 7.10 as 7.1.
+        newest.is_none_or(|&(_, newest)| minor <= newest || minor >= 10)
+    }
+}
+
 impl<'a> Checker<'_, 'a> {
     pub(super) fn target(&mut self) {
         let module = self.module;
@@ -76,8 +88,7 @@ impl<'a> Checker<'_, 'a> {
             self.report_text(text, "only ASCII characters are possible, even in comments");
         }
         let version = module.version();
-        let newest = VERSIONS.iter().find(|(major, _)| *major == version.0);
-        if newest.is_some_and(|&(_, minor)| version.1 > minor && version.1 < 10) {
+        if !module.version_exists() {
             self.report_text(
                 module.source(),
                 format!("there is no version {}.{} of PTX", version.0, version.1),
@@ -107,6 +118,16 @@ impl<'a> Checker<'_, 'a> {
             }
         }
         for directive in module.directives() {
+            let aliased = directive.arguments.get(1).and_then(Operand::name);
+            if let (".alias", Some(name)) = (directive.name, aliased)
+                && !module
+                    .functions()
+                    .iter()
+                    .any(|function| function.name == name)
+            {
+                let message = format!("there is no function `{name}`");
+                self.report(directive.position, directive.text, message);
+            }
             if !DIRECTIVES.contains(&directive.name) && version < (9, 1) {
                 let message = format!(
                     "PTX has no directive `{}` outside functions",

@@ -11,7 +11,7 @@ impl<'a> Parser<'a> {
             source,
             version: (0, 0),
             targets: Vec::new(),
-            address_size: 32,
+            address_size: None,
             functions: Vec::new(),
             variables: Vec::new(),
             directives: Vec::new(),
@@ -96,8 +96,8 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 let position = self.here();
                 module.address_size = match self.integer()?.bits {
-                    32 => 32,
-                    64 => 64,
+                    32 => Some(32),
+                    64 => Some(64),
                     other => {
                         return Err(position
                             .error(format!("the address size {other} is neither 32 nor 64")));
