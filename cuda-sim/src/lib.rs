@@ -27,6 +27,11 @@
 //! Memory is checked when it is accessed: bounds, release, stream order, alignment, and bytes that nothing had written. What is found is a
 //! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device.
 //!
+//! # What loads
+//! PTX is checked when it is loaded ([`cuda_ptx::Module::check`]): unknown names, wrong operands, instructions that PTX does not have or that
+//! are newer than its `.version` and `.target` give `INVALID_PTX`, with line and column in the error log. The test `load` holds what a real
+//! driver says to some 800 modules. What PTX has and the software driver does not fails the launch that needs it with `NOT_SUPPORTED`.
+//!
 //! # What differs from a real driver, knowingly
 //! * Handles that were destroyed, null or never existed give an error where a real driver may crash; each use of a destroyed stream or event
 //!   is reported besides.
@@ -34,6 +39,7 @@
 //! * Managed memory, arrays and textures, graphs, virtual memory management, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
 //!   join it again.
+//! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.
 //! * `CUdevice` holds the instance besides the ordinal, which is also what attributes of pointers give; of the first instance they are equal.
 //! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is
