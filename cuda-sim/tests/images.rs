@@ -15,7 +15,7 @@ use support::{Rig, call, fails, ok};
 /// A module for an architecture, with the variable `which` that names it.
 fn text(architecture: u32) -> String {
     format!(
-        ".version 8.0\n.target sm_{architecture}\n.address_size 64\n.visible .global .align 4 .u32 which = {architecture};\n"
+        ".version 9.0\n.target sm_{architecture}\n.address_size 64\n.visible .global .align 4 .u32 which = {architecture};\n"
     )
 }
 
@@ -135,7 +135,7 @@ fn damaged_containers_are_no_images() {
     // What the entry holds is judged as text that is passed by itself.
     for (content, code) in [
         (
-            ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret }",
+            ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret }",
             218,
         ),
         (".version 99.0\n.target sm_75\n.address_size 64\n", 222),
