@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::registers::Lane;
+
 /// Lanes of a warp.
 pub const WARP_SIZE: usize = 32;
 
@@ -64,28 +66,45 @@ pub struct Lanes<'a> {
 
 impl Lanes<'_> {
     /// Where the lanes of the mask lie side by side, the address that lane 0 has or would have.
+    #[inline]
     #[must_use]
     pub fn contiguous_base(&self) -> Option<u64> {
-        let first = self.mask.trailing_zeros() as usize;
-        let base = self
-            .addresses
-            .get(first)?
-            .wrapping_sub((first * self.size) as u64);
+        let first = self.mask.trailing_zeros() as usize % WARP_SIZE;
+        let base = self.addresses[first].wrapping_sub((first * self.size) as u64);
         let mut apart = 0;
-        for (lane, address) in self.addresses.iter().enumerate() {
-            let active = u64::from(self.mask >> lane & 1).wrapping_neg();
-            apart |= (address.wrapping_sub(base) ^ (lane * self.size) as u64) & active;
+        for lane in 0..WARP_SIZE {
+            let distance = self.addresses[lane].wrapping_sub(base) ^ (lane * self.size) as u64;
+            apart |= u64::choose(self.mask, lane, distance, 0);
         }
         (apart == 0).then_some(base)
     }
 
+    /// The active lanes as few pieces: the first lane of each, and how many follow each other at consecutive addresses.
+    pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (mask, size, addresses) = (self.mask, self.size as u64, self.addresses);
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let first = (next..WARP_SIZE).find(|lane| mask >> lane & 1 == 1)?;
+            let mut end = first + 1;
+            while end < WARP_SIZE
+                && mask >> end & 1 == 1
+                && addresses[end] == addresses[end - 1].wrapping_add(size)
+            {
+                end += 1;
+            }
+            next = end;
+            Some((first, end - first))
+        })
+    }
+
     /// The address that all lanes of the mask have, where they have the same.
+    #[inline]
     #[must_use]
     pub fn uniform_address(&self) -> Option<u64> {
-        let first = *self.addresses.get(self.mask.trailing_zeros() as usize)?;
+        let first = self.addresses[self.mask.trailing_zeros() as usize % WARP_SIZE];
         let mut apart = 0;
-        for (lane, address) in self.addresses.iter().enumerate() {
-            apart |= (address ^ first) & u64::from(self.mask >> lane & 1).wrapping_neg();
+        for lane in 0..WARP_SIZE {
+            apart |= u64::choose(self.mask, lane, self.addresses[lane] ^ first, 0);
         }
         (apart == 0).then_some(first)
     }
@@ -128,36 +147,28 @@ pub trait Memory: Sync {
 
     /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`.
     ///
-    /// The default reads lanes that lie side by side in one piece, those with one address once, and all others lane by lane.
+    /// The default reads lanes that follow each other at consecutive addresses in one piece, and one address for all lanes once.
     ///
     /// # Errors
     /// The fault of the lowest lane that has one.
     fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneFault> {
-        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes))
-            && let Some(piece) = into.get_mut(range.clone())
-            && self
-                .load(base.wrapping_add(range.start as u64), piece)
-                .is_ok()
-        {
-            return Ok(());
-        }
+        let size = lanes.size;
         let first = lanes.mask.trailing_zeros() as usize;
-        if let (Some(address), Some(piece)) =
-            (lanes.uniform_address(), into.get_mut(first * lanes.size..))
-            && let Some((piece, rest)) = piece.split_at_mut_checked(lanes.size)
+        if let (Some(address), Some(into)) = (lanes.uniform_address(), into.get_mut(first * size..))
+            && let Some((piece, rest)) = into.split_at_mut_checked(size)
         {
             self.load(address, piece)
                 .map_err(|fault| LaneFault { lane: first, fault })?;
-            rest.chunks_exact_mut(lanes.size)
+            rest.chunks_exact_mut(size)
                 .for_each(|copy| copy.copy_from_slice(piece));
             return Ok(());
         }
-        for (lane, piece) in into
-            .chunks_exact_mut(lanes.size)
-            .take(WARP_SIZE)
-            .enumerate()
-        {
-            if lanes.mask >> lane & 1 == 1 {
+        for (first, count) in lanes.pieces() {
+            let piece = &mut into[first * size..(first + count) * size];
+            if self.load(lanes.addresses[first], piece).is_ok() {
+                continue;
+            }
+            for (lane, piece) in (first..).zip(piece.chunks_exact_mut(size)) {
                 self.load(lanes.addresses[lane], piece)
                     .map_err(|fault| LaneFault { lane, fault })?;
             }
@@ -167,34 +178,22 @@ pub trait Memory: Sync {
 
     /// Writes for a whole warp: lane *i* writes `bytes[i * size..][..size]`; of two lanes with one address the higher wins.
     ///
-    /// The default writes lanes that lie side by side in one piece, and otherwise lane by lane.
+    /// The default writes lanes that follow each other at consecutive addresses in one piece.
     ///
     /// # Errors
     /// The fault of the lowest lane that has one; lower lanes have then written.
     fn store_lanes(&self, lanes: &Lanes<'_>, bytes: &[u8]) -> Result<(), LaneFault> {
-        if let (Some(base), Some(range)) = (lanes.contiguous_base(), run_of_ones(lanes))
-            && let Some(piece) = bytes.get(range.clone())
-            && self
-                .store(base.wrapping_add(range.start as u64), piece)
-                .is_ok()
-        {
-            return Ok(());
-        }
-        for (lane, piece) in bytes.chunks_exact(lanes.size).take(WARP_SIZE).enumerate() {
-            if lanes.mask >> lane & 1 == 1 {
+        let size = lanes.size;
+        for (first, count) in lanes.pieces() {
+            let piece = &bytes[first * size..(first + count) * size];
+            if self.store(lanes.addresses[first], piece).is_ok() {
+                continue;
+            }
+            for (lane, piece) in (first..).zip(piece.chunks_exact(size)) {
                 self.store(lanes.addresses[lane], piece)
                     .map_err(|fault| LaneFault { lane, fault })?;
             }
         }
         Ok(())
     }
-}
-
-/// The byte range within a warp's buffer that the mask covers, if its bits are one run.
-fn run_of_ones(lanes: &Lanes<'_>) -> Option<std::ops::Range<usize>> {
-    let first = lanes.mask.trailing_zeros() as usize;
-    let shifted = lanes.mask.checked_shr(first as u32)?;
-    let count = shifted.trailing_ones() as usize;
-    (shifted.count_ones() as usize == count)
-        .then_some(first * lanes.size..(first + count) * lanes.size)
 }

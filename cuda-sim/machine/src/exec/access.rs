@@ -1,9 +1,13 @@
 //! Where an access of a warp goes: the checks that all have in common, and the memories that belong to the machine.
 
+mod scattered;
+
 use crate::exec::Scope;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::spaces::{CALL_PARAMS, Space, resolve};
-use crate::{FaultKind, LaneFault, Lanes, Window};
+use crate::registers::Lane;
+use crate::{FaultKind, LaneFault, Lanes, WARP_SIZE, Window};
+use scattered::{gather, scatter};
 
 /// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
 fn piece(
@@ -42,8 +46,8 @@ fn memory_fault(fault: LaneFault) -> LaneError {
 #[inline(always)]
 fn check_alignment(lanes: &Lanes<'_>) -> Result<(), LaneError> {
     let mut low = 0;
-    for (lane, address) in lanes.addresses.iter().enumerate() {
-        low |= address & u64::from(lanes.mask >> lane & 1).wrapping_neg();
+    for lane in 0..WARP_SIZE {
+        low |= u64::choose(lanes.mask, lane, lanes.addresses[lane], 0);
     }
     if low & (lanes.size as u64 - 1) == 0 {
         Ok(())
@@ -72,10 +76,34 @@ fn misaligned(lanes: &Lanes<'_>) -> LaneError {
 #[inline(always)]
 fn touches_windows(lanes: &Lanes<'_>) -> bool {
     let mut high = 0;
-    for (lane, address) in lanes.addresses.iter().enumerate() {
-        high |= address & u64::from(lanes.mask >> lane & 1).wrapping_neg();
+    for lane in 0..WARP_SIZE {
+        high |= u64::choose(lanes.mask, lane, lanes.addresses[lane], 0);
     }
     high >> 48 != 0
+}
+
+/// Lanes that follow each other in the warp and in memory: the address of the first, and the bytes that they have in the warp's buffer.
+#[inline(always)]
+fn single_piece(lanes: &Lanes<'_>) -> Option<(u64, std::ops::Range<usize>)> {
+    let base = lanes.contiguous_base()?;
+    if !base.is_multiple_of(lanes.size as u64) {
+        return None;
+    }
+    let first = lanes.mask.trailing_zeros() as usize;
+    let count = lanes.mask.checked_shr(first as u32)?.trailing_ones() as usize;
+    if lanes.mask.count_ones() as usize != count {
+        return None;
+    }
+    let range = first * lanes.size..(first + count) * lanes.size;
+    Some((base.wrapping_add(range.start as u64), range))
+}
+
+/// Where `len` bytes at `address` lie in a memory that has so many.
+#[inline(always)]
+fn within(address: u64, len: usize, limit: usize) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(address).ok()?;
+    let end = start.checked_add(len)?;
+    (end <= limit).then_some(start..end)
 }
 
 impl Env<'_> {
@@ -88,22 +116,41 @@ impl Env<'_> {
         into: &mut [u8],
         scope: &Scope,
     ) -> Result<(), LaneError> {
+        if let Some((address, range)) = single_piece(lanes) {
+            let piece = &mut into[range];
+            let is_global = space == Space::Global || space == Space::Generic && address >> 48 == 0;
+            if is_global && self.shape.memory.load(address, piece).is_ok() {
+                return Ok(());
+            }
+            if space == Space::Shared
+                && let Some(range) = within(address, piece.len(), self.shared.len())
+            {
+                piece.copy_from_slice(&self.shared[range]);
+                return Ok(());
+            }
+        }
         check_alignment(lanes)?;
         match space {
-            Space::Global => self
-                .shape
-                .memory
-                .load_lanes(lanes, into)
-                .map_err(memory_fault),
-            Space::Generic if !touches_windows(lanes) => self
-                .shape
-                .memory
-                .load_lanes(lanes, into)
-                .map_err(memory_fault),
+            Space::Shared if gather(self.shared, lanes, into) => Ok(()),
+            Space::Global => self.load_lanes(lanes, into),
+            Space::Generic if !touches_windows(lanes) => self.load_lanes(lanes, into),
             _ => self.read_windows(space, lanes, into, scope),
         }
     }
 
+    #[inline(never)]
+    fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneError> {
+        let loaded = self.shape.memory.load_lanes(lanes, into);
+        loaded.map_err(memory_fault)
+    }
+
+    #[inline(never)]
+    fn store_lanes(&self, lanes: &Lanes<'_>, bytes: &[u8]) -> Result<(), LaneError> {
+        let stored = self.shape.memory.store_lanes(lanes, bytes);
+        stored.map_err(memory_fault)
+    }
+
+    #[inline(never)]
     fn read_windows(
         &mut self,
         space: Space,
@@ -112,16 +159,6 @@ impl Env<'_> {
         scope: &Scope,
     ) -> Result<(), LaneError> {
         let size = lanes.size;
-        if space == Space::Shared
-            && let Some(range) = shared_run(lanes, self.shared.len())
-        {
-            let first = lanes.mask.trailing_zeros() as usize * size;
-            into[first..first + range.len()].copy_from_slice(&self.shared[range]);
-            return Ok(());
-        }
-        if space == Space::Shared && gather(self.shared, lanes, into) {
-            return Ok(());
-        }
         for (lane, into) in into
             .chunks_exact_mut(size)
             .enumerate()
@@ -180,22 +217,29 @@ impl Env<'_> {
         bytes: &[u8],
         scope: &mut Scope,
     ) -> Result<(), LaneError> {
+        if let Some((address, range)) = single_piece(lanes) {
+            let piece = &bytes[range];
+            let is_global = space == Space::Global || space == Space::Generic && address >> 48 == 0;
+            if is_global && self.shape.memory.store(address, piece).is_ok() {
+                return Ok(());
+            }
+            if space == Space::Shared
+                && let Some(range) = within(address, piece.len(), self.shared.len())
+            {
+                self.shared[range].copy_from_slice(piece);
+                return Ok(());
+            }
+        }
         check_alignment(lanes)?;
         match space {
-            Space::Global => self
-                .shape
-                .memory
-                .store_lanes(lanes, bytes)
-                .map_err(memory_fault),
-            Space::Generic if !touches_windows(lanes) => self
-                .shape
-                .memory
-                .store_lanes(lanes, bytes)
-                .map_err(memory_fault),
+            Space::Shared if scatter(self.shared, lanes, bytes) => Ok(()),
+            Space::Global => self.store_lanes(lanes, bytes),
+            Space::Generic if !touches_windows(lanes) => self.store_lanes(lanes, bytes),
             _ => self.write_windows(space, lanes, bytes, scope),
         }
     }
 
+    #[inline(never)]
     fn write_windows(
         &mut self,
         space: Space,
@@ -204,13 +248,6 @@ impl Env<'_> {
         scope: &mut Scope,
     ) -> Result<(), LaneError> {
         let size = lanes.size;
-        if space == Space::Shared
-            && let Some(range) = shared_run(lanes, self.shared.len())
-        {
-            let first = lanes.mask.trailing_zeros() as usize * size;
-            self.shared[range.clone()].copy_from_slice(&bytes[first..first + range.len()]);
-            return Ok(());
-        }
         for (lane, bytes) in bytes
             .chunks_exact(size)
             .enumerate()
@@ -308,52 +345,10 @@ impl Env<'_> {
     }
 }
 
-/// Reads scattered lanes, when all of them lie inside; says whether that is so.
-fn gather(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
-    match lanes.size {
-        1 => gather_sized::<1>(memory, lanes, into),
-        2 => gather_sized::<2>(memory, lanes, into),
-        4 => gather_sized::<4>(memory, lanes, into),
-        8 => gather_sized::<8>(memory, lanes, into),
-        16 => gather_sized::<16>(memory, lanes, into),
-        _ => false,
-    }
-}
-
-fn gather_sized<const SIZE: usize>(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
-    // The alignment has been checked, so elements of the memory are what the lanes read.
-    let (elements, _) = memory.as_chunks::<SIZE>();
-    let (into, _) = into.as_chunks_mut::<SIZE>();
-    for (lane, (into, address)) in into.iter_mut().zip(lanes.addresses).enumerate() {
-        if lanes.mask >> lane & 1 == 1 {
-            let element = usize::try_from(*address)
-                .ok()
-                .and_then(|address| elements.get(address / SIZE));
-            let Some(element) = element else { return false };
-            *into = *element;
-        }
-    }
-    true
-}
-
 fn update_bytes(bytes: &mut [u8], update: &mut dyn FnMut(u64) -> u64) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     let old = u64::from_le_bytes(word);
     bytes.copy_from_slice(&update(old).to_le_bytes()[..bytes.len()]);
     old
-}
-
-/// The bytes of shared memory that the lanes touch, where these lie side by side in one run and inside.
-#[inline(always)]
-fn shared_run(lanes: &Lanes<'_>, limit: usize) -> Option<std::ops::Range<usize>> {
-    let base = lanes.contiguous_base()?;
-    let first = lanes.mask.trailing_zeros();
-    let count = (lanes.mask >> first).trailing_ones();
-    if lanes.mask.count_ones() != count {
-        return None;
-    }
-    let start = usize::try_from(base.wrapping_add(u64::from(first) * lanes.size as u64)).ok()?;
-    let end = start.checked_add(count as usize * lanes.size)?;
-    (end <= limit).then_some(start..end)
 }

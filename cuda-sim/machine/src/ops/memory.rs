@@ -78,27 +78,6 @@ fn decode<const BYTES: usize, const SIGNED: bool, const BITS: u32>(bytes: &[u8; 
     value & (u64::MAX >> (64 - BITS))
 }
 
-/// What the lanes read from shared memory, when all lanes of the mask are aligned and inside.
-#[inline(always)]
-fn shared_elements<const BYTES: usize>(
-    memory: &[u8],
-    addresses: &Doubles,
-    mask: u32,
-) -> Option<[[u8; BYTES]; WARP_SIZE]> {
-    let (elements, _) = memory.as_chunks::<BYTES>();
-    let mut wrong = 0;
-    let out = std::array::from_fn(|lane| {
-        let address = addresses[lane];
-        let index = usize::try_from(address / BYTES as u64)
-            .ok()
-            .filter(|_| address.is_multiple_of(BYTES as u64));
-        let element = index.and_then(|index| elements.get(index));
-        wrong |= u32::from(element.is_none()) << lane;
-        element.copied().unwrap_or([0; BYTES])
-    });
-    (wrong & mask == 0).then_some(out)
-}
-
 fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     i: &Instr,
     scope: &mut Scope,
@@ -106,13 +85,6 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     mask: u32,
 ) -> Result<(), LaneError> {
     let addresses = addresses(i, scope);
-    if i.src[2] == Space::Shared.code()
-        && let Some(elements) = shared_elements(env.shared, &addresses, mask)
-    {
-        let out = elements.map(|bytes| D::from_bits(decode::<BYTES, SIGNED, BITS>(&bytes)));
-        write(&mut scope.registers, i.dst[0], &out, mask);
-        return Ok(());
-    }
     let mut buffer = [[0; BYTES]; WARP_SIZE];
     let lanes = Lanes {
         mask,
