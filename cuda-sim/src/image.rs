@@ -59,7 +59,7 @@ pub(crate) fn decode(
     let module = parse(&text, driver_version, capability)?;
     complete(&module)?;
     Ok(Decoded {
-        program: Arc::new(Program::new(&module)),
+        program: Arc::new(Program::for_processor(&module, crate::processor::host())),
         target: target_number(module.target()).unwrap_or(0),
     })
 }

@@ -71,6 +71,7 @@ mod leak;
 mod link;
 mod listener;
 mod options;
+mod processor;
 mod random;
 mod report;
 mod simulator;

@@ -5,7 +5,7 @@
 use std::sync::RwLock;
 use std::time::Instant;
 
-use cuda_sim_machine::{Launch, Memory, MemoryFault, Program, run};
+use cuda_sim_machine::{Launch, Memory, MemoryFault, Processor, Program, run};
 
 /// One flat piece of memory at address 4096.
 struct Flat(RwLock<Vec<u8>>);
@@ -67,6 +67,18 @@ impl Memory for Flat {
     }
 }
 
+fn processor() -> Processor {
+    #[cfg(target_arch = "x86_64")]
+    if std::env::var_os("PORTABLE").is_none()
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+    {
+        // SAFETY: the processor has both features.
+        return unsafe { Processor::avx2() };
+    }
+    Processor::PORTABLE
+}
+
 fn measure(
     title: &str,
     ptx: &str,
@@ -77,7 +89,7 @@ fn measure(
     if std::env::args().nth(1).is_some_and(|only| only != kernel) {
         return Ok(());
     }
-    let program = Program::new(&cuda_ptx::Module::parse(ptx)?);
+    let program = Program::for_processor(&cuda_ptx::Module::parse(ptx)?, processor());
     let kernel = program.kernel(kernel).ok_or("no such kernel")?;
     let mut best = f64::INFINITY;
     let mut statistics = run(kernel, &program, launch, memory)?;

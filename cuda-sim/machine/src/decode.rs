@@ -30,11 +30,12 @@ use std::collections::HashMap;
 use cuda_ptx::{FunctionKind, Linkage, Module, SourceMap, Space, Variable};
 
 use crate::program::SharedVariable;
-use crate::{Global, GlobalSpace, Program};
+use crate::{Global, GlobalSpace, Processor, Program};
 
 /// What the functions of a module share.
 pub(crate) struct Names<'m, 'a> {
     pub(crate) module: &'m Module<'a>,
+    pub(crate) processor: Processor,
     pub(crate) globals: HashMap<&'a str, usize>,
     /// What is not implemented about some of them.
     pub(crate) unusable: HashMap<usize, String>,
@@ -53,11 +54,18 @@ impl Names<'_, '_> {
 }
 
 impl Program {
-    /// Decodes a module. What is not implemented is remembered and reported when a kernel that needs it is launched.
+    /// Decodes a module for any [`Processor`]. What is not implemented is remembered and reported when a kernel that needs it is launched.
     #[must_use]
     pub fn new(module: &Module<'_>) -> Self {
+        Self::for_processor(module, Processor::PORTABLE)
+    }
+
+    /// Decodes a module for the processor that will run it.
+    #[must_use]
+    pub fn for_processor(module: &Module<'_>, processor: Processor) -> Self {
         let mut names = Names {
             module,
+            processor,
             globals: HashMap::new(),
             unusable: HashMap::new(),
             shared: HashMap::new(),

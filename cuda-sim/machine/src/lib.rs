@@ -76,6 +76,7 @@ mod fault;
 mod launch;
 mod memory;
 mod ops;
+mod processor;
 mod program;
 mod registers;
 mod services;
@@ -87,6 +88,7 @@ pub use memory::{
     CODE_WINDOW, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW,
     WARP_SIZE, WINDOW_SIZE,
 };
+pub use processor::Processor;
 pub use program::{
     ClusterRules, Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
 };

@@ -31,6 +31,7 @@ impl<'a> Decoder<'_, 'a> {
             ["testp", question, ty] => self.testp(question, ty, operands),
             _ => match float::of_three(mnemonic)
                 .filter(|_| operands.len() == 4)
+                .or_else(|| (self.names.processor.lookup)(mnemonic))
                 .or_else(|| integer::lookup(mnemonic))
                 .or_else(|| float::lookup(mnemonic))
                 .or_else(|| compare::lookup(mnemonic))

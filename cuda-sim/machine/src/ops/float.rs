@@ -12,6 +12,8 @@ pub(crate) use extremes::of_three;
 pub(crate) use half::{Brain, Format, Half, add_halves, max_halves, min_halves};
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
+use crate::processor::for_each_processor;
+pub(crate) use crate::processor::portable::fused32;
 
 /// A single-precision result by its bits: every NaN is the one that GPUs produce.
 #[inline(always)]
@@ -67,16 +69,6 @@ pub(crate) fn saturate(x: f32) -> f32 {
     }
 }
 
-/// `a * b + c` rounded once.
-#[inline(always)]
-pub(crate) fn fused32(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(target_feature = "fma") {
-        return a.mul_add(b, c);
-    }
-    // The product is exact in double precision; rounding its sum to odd there leaves the last rounding correct.
-    sum_to_odd(f64::from(a) * f64::from(b), c.into()) as f32
-}
-
 /// `a + b`, rounded so that the last bit is set where the sum is not exact: rounding once more to fewer bits then gives what rounding
 /// the exact sum would.
 #[inline(always)]
@@ -91,11 +83,9 @@ pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits((bits.wrapping_sub(away) | 1) & inexact | bits & !inexact)
 }
 
-/// The form with that mnemonic, split at its dots.
+/// The form with that mnemonic, split at its dots, but for those that are compiled for each kind of processor.
 pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
-    nearest32(mnemonic)
-        .or_else(|| nearest64(mnemonic))
-        .or_else(|| extremes::lookup(mnemonic))
+    extremes::lookup(mnemonic)
         .or_else(|| pairs::lookup(mnemonic))
         .or_else(|| mixed::lookup(mnemonic))
         .or_else(|| directed::lookup(mnemonic))
@@ -132,49 +122,56 @@ macro_rules! variants {
     };
 }
 
-fn nearest32(mnemonic: &[&str]) -> Option<Entry> {
-    Some(match mnemonic {
-        ["add", "rn", rest @ ..] | ["add", rest @ ..] => variants!(rest, F32 F32 |a, b| a + b),
-        ["sub", "rn", rest @ ..] | ["sub", rest @ ..] => variants!(rest, F32 F32 |a, b| a - b),
-        ["mul", "rn", rest @ ..] | ["mul", rest @ ..] => variants!(rest, F32 F32 |a, b| a * b),
-        ["fma" | "mad", "rn", rest @ ..] => variants!(rest, F32 F32 F32 |a, b, c| fused32(a, b, c)),
-        ["div", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
-        ["div", "rn", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b))),
-        ["rcp", "rn", "f32"] => entry!(F32 <- F32 |a| 1.0 / a),
-        ["rcp", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(1.0 / flush(a))),
-        ["sqrt", "rn", "f32"] => entry!(F32 <- F32 |a| a.sqrt()),
-        ["sqrt", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(flush(a).sqrt())),
-        ["neg", "f32"] => entry!(F32 <- F32 |a| -a),
-        ["neg", "ftz", "f32"] => entry!(F32 <- F32 |a| -flush(a)),
-        ["abs", "f32"] => entry!(F32 <- F32 |a| a.abs()),
-        ["abs", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(a).abs()),
-        ["copysign", "f32"] => entry!(B32 <- B32 B32 |a, b| a & 0x8000_0000 | b & 0x7fff_ffff),
-        _ => return None,
-    })
-}
+for_each_processor! {
+    /// The forms that round to the nearest.
+    pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
+        nearest32(mnemonic).or_else(|| nearest64(mnemonic))
+    }
 
-fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
-    Some(match mnemonic {
-        ["add", "f64"] | ["add", "rn", "f64"] => {
-            entry!(F64 <- F64 F64 |a, b| settled(a + b, [b, a]))
-        }
-        ["sub", "f64"] | ["sub", "rn", "f64"] => {
-            entry!(F64 <- F64 F64 |a, b| settled(a - b, [b, a]))
-        }
-        ["mul", "f64"] | ["mul", "rn", "f64"] => {
-            entry!(F64 <- F64 F64 |a, b| settled(a * b, [b, a]))
-        }
-        ["fma" | "mad", "rn", "f64"] => {
-            entry!(F64 <- F64 F64 F64 |a, b, c| settled(a.mul_add(b, c), [b, c, a]))
-        }
-        ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(a / b, [a, b])),
-        ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| settled(1.0 / a, [a])),
-        ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| settled(a.sqrt(), [a])),
-        ["neg", "f64"] => entry!(F64 <- F64 |a| settled(-a, [a])),
-        ["abs", "f64"] => entry!(F64 <- F64 |a| settled(a.abs(), [a])),
-        ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
-        _ => return None,
-    })
+    fn nearest32(mnemonic: &[&str]) -> Option<Entry> {
+        Some(match mnemonic {
+            ["add", "rn", rest @ ..] | ["add", rest @ ..] => variants!(rest, F32 F32 |a, b| a + b),
+            ["sub", "rn", rest @ ..] | ["sub", rest @ ..] => variants!(rest, F32 F32 |a, b| a - b),
+            ["mul", "rn", rest @ ..] | ["mul", rest @ ..] => variants!(rest, F32 F32 |a, b| a * b),
+            ["fma" | "mad", "rn", rest @ ..] => variants!(rest, F32 F32 F32 |a, b, c| fused32(a, b, c)),
+            ["div", "rn", "f32"] => entry!(F32 <- F32 F32 |a, b| a / b),
+            ["div", "rn", "ftz", "f32"] => entry!(F32 <- F32 F32 |a, b| flush(flush(a) / flush(b))),
+            ["rcp", "rn", "f32"] => entry!(F32 <- F32 |a| 1.0 / a),
+            ["rcp", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(1.0 / flush(a))),
+            ["sqrt", "rn", "f32"] => entry!(F32 <- F32 |a| a.sqrt()),
+            ["sqrt", "rn", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(flush(a).sqrt())),
+            ["neg", "f32"] => entry!(F32 <- F32 |a| -a),
+            ["neg", "ftz", "f32"] => entry!(F32 <- F32 |a| -flush(a)),
+            ["abs", "f32"] => entry!(F32 <- F32 |a| a.abs()),
+            ["abs", "ftz", "f32"] => entry!(F32 <- F32 |a| flush(a).abs()),
+            ["copysign", "f32"] => entry!(B32 <- B32 B32 |a, b| a & 0x8000_0000 | b & 0x7fff_ffff),
+            _ => return None,
+        })
+    }
+
+    fn nearest64(mnemonic: &[&str]) -> Option<Entry> {
+        Some(match mnemonic {
+            ["add", "f64"] | ["add", "rn", "f64"] => {
+                entry!(F64 <- F64 F64 |a, b| settled(a + b, [b, a]))
+            }
+            ["sub", "f64"] | ["sub", "rn", "f64"] => {
+                entry!(F64 <- F64 F64 |a, b| settled(a - b, [b, a]))
+            }
+            ["mul", "f64"] | ["mul", "rn", "f64"] => {
+                entry!(F64 <- F64 F64 |a, b| settled(a * b, [b, a]))
+            }
+            ["fma" | "mad", "rn", "f64"] => {
+                entry!(F64 <- F64 F64 F64 |a, b, c| settled(a.mul_add(b, c), [b, c, a]))
+            }
+            ["div", "rn", "f64"] => entry!(F64 <- F64 F64 |a, b| settled(a / b, [a, b])),
+            ["rcp", "rn", "f64"] => entry!(F64 <- F64 |a| settled(1.0 / a, [a])),
+            ["sqrt", "rn", "f64"] => entry!(F64 <- F64 |a| settled(a.sqrt(), [a])),
+            ["neg", "f64"] => entry!(F64 <- F64 |a| settled(-a, [a])),
+            ["abs", "f64"] => entry!(F64 <- F64 |a| settled(a.abs(), [a])),
+            ["copysign", "f64"] => entry!(B64 <- B64 B64 |a, b| a & 1 << 63 | b & !(1 << 63)),
+            _ => return None,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ mod unproved;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use cuda_sim_machine::{Launch, run};
+use cuda_sim_machine::{Launch, Processor, Program, run};
 use forms::Form;
-use support::{Arena, Params, program};
+use support::{Arena, Params, processors, program};
 
 /// The forms that the decoder accepts, of those that `isa.txt` spans.
 fn accepted() -> Vec<Form> {
@@ -34,9 +34,17 @@ fn accepted() -> Vec<Form> {
     FORMS.get_or_init(find).clone()
 }
 
-/// What the machine computes for a form.
+/// What the machine computes for a form, whichever processor it is decoded for.
 fn compute(form: &Form) -> Vec<u64> {
-    let program = program(&forms::module(std::slice::from_ref(form), Form::kernel));
+    let results = processors().map(|processor| compute_on(form, processor));
+    let [portable, best] = results;
+    assert_eq!(portable, best, "{}: the processors differ", form.name);
+    best
+}
+
+fn compute_on(form: &Form, processor: Processor) -> Vec<u64> {
+    let ptx = forms::module(std::slice::from_ref(form), Form::kernel);
+    let program = Program::for_processor(&cuda_ptx::Module::parse(&ptx).unwrap(), processor);
     let unsupported = program.kernel("form_0").unwrap().unsupported();
     assert_eq!(unsupported, None, "{}", form.name);
     let arena = Arena::new();

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use cuda_sim_machine::{Fault, Launch, Memory, MemoryFault, Program, Statistics, run};
+use cuda_sim_machine::{Fault, Launch, Memory, MemoryFault, Processor, Program, Statistics, run};
 
 /// First address of the arena.
 pub(crate) const BASE: u64 = 0x7000_0000_0000;
@@ -158,6 +158,16 @@ impl Params {
     pub(crate) fn f32(self, value: f32) -> Self {
         self.push(value.to_le_bytes())
     }
+}
+
+/// Any processor, and the one that runs the tests.
+pub(crate) fn processors() -> [Processor; 2] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has both features.
+        return [Processor::PORTABLE, unsafe { Processor::avx2() }];
+    }
+    [Processor::PORTABLE; 2]
 }
 
 /// Decodes PTX text.
