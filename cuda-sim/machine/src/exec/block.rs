@@ -3,7 +3,7 @@
 use crate::code::{Instr, Op};
 use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
-use crate::exec::local::LocalMemory;
+use crate::exec::local::{LocalMemory, clear};
 use crate::exec::templates::Templates;
 use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
 use crate::registers::Registers;
@@ -173,7 +173,7 @@ impl Block {
         let threads = shape.launch.block.iter().product::<u32>();
         self.index = index;
         self.first = first % self.warps.len().max(1);
-        self.shared.fill(0);
+        clear(&mut self.shared);
         self.barriers = Barriers {
             live: threads,
             ..Barriers::default()

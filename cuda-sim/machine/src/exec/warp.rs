@@ -7,7 +7,7 @@ use crate::WARP_SIZE;
 use crate::exec::block::Barriers;
 use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
-use crate::exec::local::LocalMemory;
+use crate::exec::local::{LocalMemory, clear};
 use crate::exec::scope::{Scope, enter_block};
 use crate::exec::templates::Templates;
 pub(crate) use call::new_scope;
@@ -249,7 +249,7 @@ impl Warp {
             &parts.shape.program.codes[scope.function],
             parts.block,
         );
-        scope.params.fill(0);
+        clear(&mut scope.params);
         scope.pcs = [0; WARP_SIZE];
         scope.tops = scope.first_tops(parts.shape);
         (scope.runnable, scope.parked, scope.waiting, scope.calling) = (lanes, 0, 0, 0);

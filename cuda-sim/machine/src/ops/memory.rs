@@ -55,12 +55,19 @@ impl Element {
 /// The address of each lane.
 #[inline(always)]
 pub(crate) fn addresses(i: &Instr, scope: &Scope) -> Doubles {
+    let mut out = [0; WARP_SIZE];
     if i.src[1] == 0 {
-        u64::row(&scope.registers, i.src[0]).map(|base| base.wrapping_add_signed(i.imm))
+        let base = u64::row(&scope.registers, i.src[0]);
+        for lane in 0..WARP_SIZE {
+            out[lane] = base[lane].wrapping_add_signed(i.imm);
+        }
     } else {
-        u32::row(&scope.registers, i.src[0])
-            .map(|base| u64::from(base).wrapping_add_signed(i.imm) & 0xffff_ffff)
+        let (base, offset) = (u32::row(&scope.registers, i.src[0]), i.imm as u32);
+        for lane in 0..WARP_SIZE {
+            out[lane] = u64::from(base[lane].wrapping_add(offset));
+        }
     }
+    out
 }
 
 /// An element as the register's bits.
