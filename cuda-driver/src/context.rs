@@ -134,7 +134,7 @@ impl Context {
             unsafe { call!(driver, cuCtxGetDevice(&raw mut device)) }
                 .doing(|| "borrow a foreign context")?;
         }
-        let device = Device::from_raw(driver, device);
+        let device = Device::from_raw(driver, device)?;
         Ok(Self::adopt(device, raw, Ownership::Borrowed))
     }
 

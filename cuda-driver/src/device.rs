@@ -220,15 +220,20 @@ impl Device {
         // SAFETY: the pointers are to a live handle and a text that ends with NUL.
         unsafe { call!(driver, cuDeviceGetByPCIBusId(&raw mut raw, text.as_ptr())) }
             .doing(|| format!("find the device at `{address}`"))?;
-        Ok(Self::from_raw(driver, raw))
+        Self::from_raw(driver, raw)
     }
 
     /// The device of a raw handle, which is its ordinal on real drivers.
-    pub(crate) fn from_raw(driver: &Driver, raw: CUdevice) -> Self {
-        let count = driver.device_count().unwrap_or(0);
-        let mut candidates =
-            (0..count).filter_map(|ordinal| Self::by_ordinal(driver, ordinal).ok());
-        candidates.find(|device| device.raw == raw).unwrap_or(Self {
+    ///
+    /// # Errors
+    /// What the driver returns when it is asked for its devices.
+    pub(crate) fn from_raw(driver: &Driver, raw: CUdevice) -> Result<Self> {
+        for device in driver.devices()? {
+            if device.raw == raw {
+                return Ok(device);
+            }
+        }
+        Ok(Self {
             driver: driver.clone(),
             raw,
             ordinal: usize::try_from(raw).unwrap_or(0),

@@ -196,13 +196,21 @@ impl Builder {
     /// # Errors
     /// [`BuildError::OutOfSlots`] when too many instances live for too long, [`BuildError::TooManyDevices`].
     pub fn build(self) -> Result<Simulator, BuildError> {
+        let patience = self.patience;
+        let settings = self.into_settings()?;
+        let slot = Slot::take(patience).ok_or(BuildError::OutOfSlots { waited: patience })?;
+        Ok(Simulator::from_parts(slot, settings))
+    }
+
+    /// The settings, checked.
+    ///
+    /// # Errors
+    /// [`BuildError::TooManyDevices`]
+    pub(crate) fn into_settings(self) -> Result<Settings, BuildError> {
         let devices = self.settings.devices.len();
         if devices > MAX_DEVICES {
             return Err(BuildError::TooManyDevices { devices });
         }
-        let slot = Slot::take(self.patience).ok_or(BuildError::OutOfSlots {
-            waited: self.patience,
-        })?;
-        Ok(Simulator::from_parts(slot, self.settings))
+        Ok(self.settings)
     }
 }

@@ -9,6 +9,7 @@ use parking_lot::MutexGuard;
 
 use crate::args::number;
 use crate::code;
+use crate::fault::FailureMode;
 use crate::instance::Instance;
 use crate::report::{Report, ReportKind};
 use crate::state::State;
@@ -65,7 +66,7 @@ pub(crate) fn thread_number() -> u64 {
 }
 
 /// Functions that work before `cuInit`.
-fn works_uninitialised(symbol: &str) -> bool {
+pub(crate) fn works_uninitialised(symbol: &str) -> bool {
     matches!(
         symbol,
         "cuInit" | "cuDriverGetVersion" | "cuGetErrorName" | "cuGetErrorString"
@@ -138,9 +139,9 @@ pub(crate) fn enter(
         number: call_number,
         thread: thread_number(),
     };
-    let planned = instance.faults.lock().next(symbol);
+    let planned = instance.faults.lock().next(symbol, call_number);
     let result = match planned {
-        Some(fault) if !fault.after => fault.result,
+        Some(fault) if fault.mode != FailureMode::AfterExecuting => fault.result,
         fault => {
             let result = guarded(&call, run);
             fault.map_or(result, |fault| fault.result)

@@ -79,6 +79,7 @@ mod site;
 mod slot;
 mod state;
 mod submit;
+mod sweep;
 mod table;
 mod trace;
 mod unbuilt;
@@ -87,10 +88,12 @@ pub use builder::{BuildError, Builder};
 pub use cuda_sim_machine::SourceLine;
 pub use device::DeviceConfig;
 pub use environment::EnvironmentError;
+pub use fault::FailureMode;
 pub use leak::{Leak, LeakKind};
 pub use report::{AccessKind, AllocationInfo, Race, RaceSide, Report, ReportKind};
 pub use simulator::Simulator;
 pub use site::CallSite;
+pub use sweep::{Failure, Finding, Mistake, Sweep, SweepReport, sweep};
 pub use trace::{Calls, TraceEntry};
 
 /// The fault of a kernel, as the machine that executes it reports it.

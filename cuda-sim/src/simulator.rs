@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuda_sim_machine::Fault;
+use cuda_sim_machine::Fault as KernelFault;
 use cuda_sys::{CUresult, Library};
 
 use crate::builder::{Builder, Settings};
-use crate::fault;
+use crate::fault::{FailureMode, Fault, Struck};
 use crate::instance::Instance;
 use crate::leak::Leak;
 use crate::report::Report;
@@ -146,7 +146,7 @@ impl Simulator {
 
     /// The last fault of a kernel.
     #[must_use]
-    pub fn last_kernel_fault(&self) -> Option<Fault> {
+    pub fn last_kernel_fault(&self) -> Option<KernelFault> {
         self.instance.state.lock().last_fault.clone()
     }
 
@@ -172,29 +172,43 @@ impl Simulator {
     /// # Ok::<(), cuda_sys::MissingSymbol>(())
     /// ```
     pub fn fail(&self, symbol: &str, nth: u64, code: CUresult) {
-        self.instance.faults.lock().plan(
-            symbol,
-            nth,
-            fault::Fault {
-                result: code,
-                after: false,
-            },
-        );
+        self.plan_failure(symbol, nth, code, FailureMode::Refused);
     }
 
     /// Makes the `nth` call of `symbol` from now return `code` after it was executed.
     pub fn fail_after_executing(&self, symbol: &str, nth: u64, code: CUresult) {
-        self.instance.faults.lock().plan(
-            symbol,
-            nth,
-            fault::Fault {
-                result: code,
-                after: true,
-            },
-        );
+        self.plan_failure(symbol, nth, code, FailureMode::AfterExecuting);
     }
 
-    /// Forgets the failures that have not struck yet; says how many those were.
+    /// Loses the device at the `nth` call of `symbol` from now: that call and all that follow return `code` without doing anything, until
+    /// [`clear_failures`](Self::clear_failures).
+    pub fn lose_device(&self, symbol: &str, nth: u64, code: CUresult) {
+        self.plan_failure(symbol, nth, code, FailureMode::Lost);
+    }
+
+    pub(crate) fn plan_failure(&self, symbol: &str, nth: u64, result: CUresult, mode: FailureMode) {
+        let fault = Fault { result, mode };
+        self.instance.faults.lock().plan(symbol, nth, fault);
+    }
+
+    /// The first call that was made to fail.
+    pub(crate) fn first_struck(&self) -> Option<Struck> {
+        self.instance.faults.lock().first_struck()
+    }
+
+    /// A new instance in the place of this one. Whatever still holds this one's functions reaches the new one from now on.
+    pub(crate) fn renewed(&self, settings: Settings) -> Self {
+        let seed = settings.seed;
+        let instance = Arc::new(Instance::new(State::new(self.slot.number(), settings)));
+        self.slot.bind(Arc::clone(&instance));
+        Self {
+            instance,
+            slot: Arc::clone(&self.slot),
+            seed,
+        }
+    }
+
+    /// Forgets the failures that have not struck yet, and ends the loss of a device; says how many those were.
     pub fn clear_failures(&self) -> usize {
         self.instance.faults.lock().clear()
     }

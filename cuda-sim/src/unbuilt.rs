@@ -42,7 +42,7 @@ fn called(number: usize) -> CUresult {
     instance.unsupported.lock().push(symbol.to_owned());
     let message = format!("{symbol} is not implemented by the software driver");
     instance.add_report(Report::new(ReportKind::Unsupported, message, call));
-    let planned = instance.faults.lock().next(symbol);
+    let planned = instance.faults.lock().next(symbol, call);
     planned.map_or(code::NOT_SUPPORTED, |fault| fault.result)
 }
 

@@ -1,0 +1,154 @@
+//! Modules, functions and launches.
+
+use cuda_driver::{
+    CacheConfig, DynamicArgument, JitOptions, LaunchConfig, Module, SharedCarveout, call,
+};
+
+use super::{Operation, context};
+use crate::support::kernels::{CONST_MEMORY, PARAMS, SHARED_DYNAMIC, SPIN, VECTOR_ADD};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        items: &["Context::load_ptx", "Module::close"],
+        run: |driver| {
+            let module = context(driver)?.load_ptx(VECTOR_ADD)?;
+            assert!(module.is_same(&module.clone()));
+            module.close().map_err(Into::into)
+        },
+    },
+    Operation {
+        items: &["Context::load_ptx_with"],
+        run: |driver| {
+            let options = JitOptions::new().verbose_log().optimization_level(2);
+            let module = context(driver)?.load_ptx_with(SPIN, &options)?;
+            module.function("delay_then_add").map(drop)
+        },
+    },
+    Operation {
+        items: &["Context::load_file"],
+        run: |driver| {
+            let path = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/examples/kernels/vector_add.ptx"
+            );
+            // SAFETY: the file is PTX of this repository.
+            let module = unsafe { context(driver)?.load_file(path) }?;
+            assert_eq!(module.function("vector_add")?.name(), "vector_add");
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["Context::load_fatbin"],
+        run: |driver| {
+            // SAFETY: the image is not run.
+            let refused = unsafe { context(driver)?.load_fatbin(&[1; 64]) };
+            assert!(refused.is_err());
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["Module::from_raw", "Module::from_borrowed_raw"],
+        run: |driver| {
+            let context = context(driver)?;
+            let raw = context.load_ptx(VECTOR_ADD)?.into_raw()?;
+            // SAFETY: the module was given away by the line before, and is live.
+            let module = unsafe { Module::from_raw(&context, raw) };
+            // SAFETY: it outlives what borrows it.
+            let borrowed = unsafe { Module::from_borrowed_raw(&context, raw) };
+            borrowed.function("vector_add")?;
+            drop(borrowed);
+            module.close().map_err(Into::into)
+        },
+    },
+    Operation {
+        items: &[
+            "Module::function",
+            "Module::function_names",
+            "Module::global_address",
+            "Function::parameters",
+            "Function::attributes",
+        ],
+        run: |driver| {
+            let context = context(driver)?;
+            let module = context.load_ptx(PARAMS)?;
+            assert!(module.function_names()?.contains(&String::from("scalars")));
+            let function = module.function("scalars")?;
+            assert!(function.parameters().is_none_or(|all| all.len() == 9));
+            assert_eq!(function.attributes()?.static_shared_bytes, 0);
+            let constants = context.load_ptx(CONST_MEMORY)?;
+            assert!(constants.global_address("no such variable").is_err());
+            drop(module);
+            function.attributes().map(drop)
+        },
+    },
+    Operation {
+        items: &[
+            "Function::set_max_dynamic_shared_bytes",
+            "Function::set_preferred_shared_carveout",
+            "Function::set_cache_config",
+        ],
+        run: |driver| {
+            let module = context(driver)?.load_ptx(SHARED_DYNAMIC)?;
+            let names = module.function_names()?;
+            let function = module.function(names.first().map_or("", |name| name))?;
+            function.set_max_dynamic_shared_bytes(65536)?;
+            assert_eq!(function.attributes()?.max_dynamic_shared_bytes, 65536);
+            function.set_preferred_shared_carveout(SharedCarveout::MaxShared)?;
+            function.set_cache_config(CacheConfig::PreferShared)
+        },
+    },
+    Operation {
+        items: &["Function::launch"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
+            let a = home.upload(&[1.0_f32; 100])?;
+            let mut sum = home.zeroed::<f32>(100)?;
+            for stream in [&home, &other] {
+                let config = LaunchConfig::for_len(100);
+                // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
+                unsafe { add.launch(stream, config, (&a, &a, &mut sum, 100_u32)) }?;
+            }
+            assert_eq!(sum.to_vec()?, [2.0; 100]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["Function::launch_dynamic"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
+            let a = home.upload(&[1.0_f32; 100])?;
+            let mut sum = home.zeroed::<f32>(100)?;
+            let arguments = [
+                DynamicArgument::read(&a),
+                DynamicArgument::read(&a),
+                DynamicArgument::write(&mut sum),
+                DynamicArgument::value(&100_u32),
+            ];
+            // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
+            unsafe { add.launch_dynamic(&other, LaunchConfig::for_len(100), &arguments) }?;
+            assert_eq!(home.download(&sum)?, [2.0; 100]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["Stream::with_raw"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let source = home.upload(&[7_u32; 100])?;
+            let mut target = home.zeroed::<u32>(100)?;
+            // SAFETY: the copy reads the one and writes the other, both of 400 bytes, on the stream that it is given.
+            unsafe {
+                other.with_raw((&source, &mut target), |stream, (from, to)| {
+                    call!(driver, cuMemcpyDtoDAsync_v2(to, from, 400, stream))
+                })
+            }??;
+            assert_eq!(home.download(&target)?, [7; 100]);
+            Ok(())
+        },
+    },
+];
