@@ -158,16 +158,19 @@ fn a_latent_error_leaks_and_never_frees_what_is_in_use() -> Test {
     };
     bench.allow_leaks();
     let (home, other) = (bench.stream(), bench.stream());
-    let mut memory = home.zeroed::<u32>(1000)?;
-    other.fill(&mut memory, 1)?;
-    // Home cannot be made to wait for the other stream: freeing now would be too early.
-    bench.simulator().fail(
-        "cuStreamWaitEvent",
-        1,
-        cuda_sys::CUresult::CUDA_ERROR_UNKNOWN,
-    );
-    let ((), calls) = bench.calls_of(|| drop(memory));
-    assert!(!calls.contains("cuMemFree"), "{calls}");
+    let code = cuda_sys::CUresult::CUDA_ERROR_UNKNOWN;
+    // Home cannot be made to wait for the other stream: then the host waits, and if it cannot either, freeing would be too early.
+    for host_waits in [true, false] {
+        let mut memory = home.zeroed::<u32>(1000)?;
+        other.fill(&mut memory, 1)?;
+        bench.simulator().fail("cuStreamWaitEvent", 1, code);
+        if !host_waits {
+            bench.simulator().fail("cuEventSynchronize", 1, code);
+        }
+        let ((), calls) = bench.calls_of(|| drop(memory));
+        assert!(calls.contains("cuEventSynchronize"), "{calls}");
+        assert_eq!(calls.contains("cuMemFree"), host_waits, "{calls}");
+    }
     Ok(())
 }
 

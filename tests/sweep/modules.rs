@@ -141,12 +141,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
             let (home, other) = (context.create_stream()?, context.create_stream()?);
             let source = home.upload(&[7_u32; 100])?;
             let mut target = home.zeroed::<u32>(100)?;
-            // SAFETY: the copy reads the one and writes the other, both of 400 bytes, on the stream that it is given.
-            unsafe {
-                other.with_raw((&source, &mut target), |stream, (from, to)| {
-                    call!(driver, cuMemcpyDtoDAsync_v2(to, from, 400, stream))
-                })
-            }??;
+            let copy = |stream, (from, to)| {
+                // SAFETY: both have 400 bytes, and the order is kept around it.
+                unsafe { call!(driver, cuMemcpyDtoDAsync_v2(to, from, 400, stream)) }
+            };
+            // SAFETY: the copy reads the one and writes the other on the stream that it is given.
+            unsafe { other.with_raw((&source, &mut target), copy) }??;
             assert_eq!(home.download(&target)?, [7; 100]);
             Ok(())
         },

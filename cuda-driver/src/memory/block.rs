@@ -120,12 +120,21 @@ impl Block {
         }
     }
 
+    /// Puts everything on the block before what comes next on the home stream; where the stream cannot be made to wait, the host does.
+    #[inline]
+    fn gather_or_wait(&self, home: &StreamCore) -> Result<()> {
+        match self.order.gather(home) {
+            Ok(()) => Ok(()),
+            Err(_) => wait_on_host(&self.order, false),
+        }
+    }
+
     #[inline]
     fn free_in_stream_order(&self) -> Result<()> {
         let Some(home) = self.order.home() else {
             return Ok(());
         };
-        self.order.gather(home)?;
+        self.gather_or_wait(home)?;
         home.enqueue(|| {
             // SAFETY: the address was allocated by the stream-ordered allocator, all use of it is ordered before this
             // on the home stream, and nothing refers to it any more.
@@ -143,22 +152,30 @@ impl Block {
     /// Drops the owner after the last use, which may still be running.
     fn release_owner(&self, owner: Box<dyn Any + Send>) {
         let mut owner = Some(owner);
+        let mut is_over = self.order.home().is_none();
         self.context()
             .release("await the last use of kept memory", || {
                 let Some(home) = self.order.home() else {
                     return Ok(());
                 };
-                self.order.gather(home)?;
-                let event = self.context().take_event()?;
-                home.enqueue(|| event.record(self.context(), home.as_raw()))?;
-                if let Some(owner) = owner.take() {
-                    self.context().defer(Deferred::new(event, owner));
+                self.gather_or_wait(home)?;
+                let recorded = self.context().take_event().and_then(|event| {
+                    home.enqueue(|| event.record(self.context(), home.as_raw()))?;
+                    Ok(event)
+                });
+                match (recorded, owner.take()) {
+                    (Ok(event), Some(owner)) => self.context().defer(Deferred::new(event, owner)),
+                    (_, kept) => {
+                        owner = kept;
+                        home.finish()?;
+                        is_over = true;
+                    }
                 }
                 Ok(())
             });
         self.context().collect();
         if let Some(owner) = owner {
-            if self.order.home().is_none() {
+            if is_over {
                 drop_owner(owner);
             } else {
                 log::error!("the owner of kept memory is leaked: its last use cannot be awaited");
