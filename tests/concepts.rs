@@ -37,6 +37,7 @@ mod order_drop;
 mod order_threads;
 mod pinned;
 mod process;
+mod raw_memory;
 mod raw_parts;
 mod send_sync;
 mod slices;

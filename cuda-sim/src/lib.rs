@@ -36,7 +36,7 @@
 //! * Handles that were destroyed, null or never existed give an error where a real driver may crash; each use of a destroyed stream or event
 //!   is reported besides.
 //! * Waiting for a stream or event inside a host function gives `NOT_PERMITTED` and a report; a real driver waits for ever.
-//! * Managed memory, arrays and textures, graphs, virtual memory management, inter-process handles and cubins are missing, and
+//! * Textures and surfaces, mipmapped and sparse arrays, graphs, virtual memory management, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
 //!   join it again.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
@@ -45,6 +45,10 @@
 //! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is
 //!   used up to the byte.
 //! * What stream-ordered memory held is gone with its release.
+//! * Managed memory is memory of the host, of no device: it does not move, and there is no more of it than twice the device's memory. A
+//!   program that touches it while a device works on it makes a mistake that is not found.
+//! * Memory pools are of a device's memory only; none can be shared with another process.
+//! * A stream that waits for a word which nothing writes is given up after a [while](Builder::wait_patience).
 //!
 //! # Map
 //! * `api`: the C functions, one file for each group; `table`, `slot` and `call` connect them with an instance.
