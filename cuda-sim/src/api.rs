@@ -2,6 +2,7 @@
 
 mod array;
 mod context;
+mod context_deprecated;
 mod copy;
 mod copy_box;
 mod device;
@@ -34,6 +35,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
     vec![
         array::BUILT,
         context::BUILT,
+        context_deprecated::BUILT,
         copy::BUILT,
         copy_box::BUILT,
         device::BUILT,

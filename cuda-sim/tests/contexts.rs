@@ -114,6 +114,25 @@ fn the_stack_belongs_to_the_thread() {
 }
 
 #[test]
+fn a_context_ends_when_it_was_detached_from_as_often_as_it_was_attached_to() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let (mut context, mut attached) = (ptr::null_mut(), ptr::null_mut());
+    ok!(cuda, cuCtxCreate_v2(&raw mut context, 0, rig.device));
+    fails!(1, cuda, cuCtxAttach(&raw mut attached, 1));
+    ok!(cuda, cuCtxAttach(&raw mut attached, 0));
+    assert_eq!(attached, context);
+    fails!(201, cuda, cuCtxDetach(rig.context));
+    ok!(cuda, cuCtxDetach(context));
+    ok!(cuda, cuCtxGetCurrent(&raw mut attached));
+    assert_eq!(attached, context);
+    ok!(cuda, cuCtxDetach(context));
+    ok!(cuda, cuCtxGetCurrent(&raw mut attached));
+    assert_eq!(attached, rig.context, "the one below");
+    fails!(709, cuda, cuCtxSynchronize_v2(context));
+}
+
+#[test]
 fn a_primary_context_lives_while_it_is_retained() {
     let rig = Rig::new();
     let cuda = &rig.cuda;

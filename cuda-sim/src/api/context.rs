@@ -91,7 +91,7 @@ fn create_with_params(
     create(call, context, flags, device)
 }
 
-fn destroy(call: &Call<'_>, context: CUcontext) -> Answer {
+pub(super) fn destroy(call: &Call<'_>, context: CUcontext) -> Answer {
     let mut state = call.state();
     let handle = number(context);
     if handle == 0 {

@@ -27,6 +27,8 @@ pub(crate) struct Context {
     pub(crate) life: u64,
     /// Whether it can be used: a destroyed context, or a primary one that nobody retains, cannot.
     pub(crate) alive: bool,
+    /// How often a created context has to be detached from before it ends.
+    pub(crate) uses: u32,
     pub(crate) flags: u32,
     pub(crate) limits: BTreeMap<u32, usize>,
     pub(crate) cache_config: u32,
@@ -50,6 +52,7 @@ impl Context {
             primary,
             life,
             alive: true,
+            uses: 1,
             flags,
             limits: BTreeMap::new(),
             cache_config: 0,
