@@ -20,6 +20,7 @@ mod service;
 mod source_line;
 mod stack;
 mod symbols;
+mod video;
 mod warp;
 
 pub(crate) use effect::Noted;

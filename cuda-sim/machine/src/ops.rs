@@ -16,4 +16,5 @@ pub(crate) mod numbers;
 pub(crate) mod services;
 pub(crate) mod spaces;
 pub(crate) mod stack;
+pub(crate) mod video;
 pub(crate) mod warp;

@@ -314,7 +314,8 @@ impl<'a> Decoder<'_, 'a> {
             || self.control(mnemonic, operands)?
             || self.warp(mnemonic, operands)?
             || self.stack(mnemonic, operands)?
-            || self.asynchronous(mnemonic, operands)?)
+            || self.asynchronous(mnemonic, operands)?
+            || self.video(mnemonic, operands)?)
     }
 
     pub(super) fn push(&mut self, instr: Instr) {

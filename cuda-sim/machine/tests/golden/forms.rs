@@ -14,6 +14,8 @@ enum Operand {
     Sink,
     /// So many registers of a type: a vector where there are more than one.
     Registers(String, usize),
+    /// A part of a 32-bit register.
+    Part(String),
     /// A cell of memory that holds so many elements of a type: space, type, number.
     Cell(char, String, usize),
 }
@@ -67,6 +69,9 @@ fn operand(token: &str, types: &[&str]) -> Operand {
     };
     if let Some(text) = token.strip_prefix('=') {
         return Operand::Text(text.to_owned());
+    }
+    if let Some(part) = token.strip_prefix('~') {
+        return Operand::Part(part.to_owned());
     }
     if token == "_" {
         return Operand::Sink;
@@ -137,6 +142,9 @@ impl Form {
             .collect();
         let mut inputs = Vec::new();
         for source in &sources {
+            if let Operand::Part(_) = source {
+                inputs.push(Kind::I32);
+            }
             if let Operand::Registers(ty, count) | Operand::Cell('g' | 's' | 'l' | 'x', ty, count) =
                 source
             {
@@ -147,6 +155,7 @@ impl Form {
         }
         let output = match destinations.first() {
             Some(Operand::Registers(ty, 1)) if destinations.len() == 1 => Kind::of(ty),
+            Some(Operand::Part(_)) => Kind::I32,
             _ => Kind::I64,
         };
         Self {
@@ -174,6 +183,10 @@ impl Form {
                     first += count;
                     registers(ty, first - count, *count)
                 }
+                Operand::Part(part) => {
+                    first += 1;
+                    format!("%r{}.{part}", first - 1)
+                }
                 _ => String::from("_"),
             })
             .collect();
@@ -184,6 +197,10 @@ impl Form {
             operands.push(match source {
                 Operand::Text(text) => text.clone(),
                 Operand::Sink => String::from("_"),
+                Operand::Part(part) => {
+                    next += 1;
+                    format!("%r{}.{part}", next - 1)
+                }
                 Operand::Registers(ty, count) => {
                     next += count;
                     registers(ty, next - count, *count)
@@ -232,6 +249,11 @@ impl Form {
                         next += 1;
                     }
                     offset += 8 * words(ty, *count);
+                }
+                Operand::Part(_) => {
+                    writeln!(text, "ld.global.b32 %r{next}, [%a1+{offset}];").unwrap();
+                    next += 1;
+                    offset += 8;
                 }
                 Operand::Cell('c' | 'k', ..) => {}
                 Operand::Cell(space, ty, count) => {
@@ -299,6 +321,10 @@ impl Form {
         let mut results = Vec::new();
         let mut number = 20;
         for destination in &self.destinations {
+            if let Operand::Part(_) = destination {
+                results.push((32, format!("%r{number}")));
+                number += 1;
+            }
             if let Operand::Registers(ty, count) = destination {
                 results.extend(
                     (number..number + count)
