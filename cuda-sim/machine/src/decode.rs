@@ -22,6 +22,7 @@ mod stack;
 mod symbols;
 mod video;
 mod warp;
+mod wide;
 
 pub(crate) use effect::Noted;
 pub(crate) use reach::frame_bytes;

@@ -12,6 +12,8 @@ pub(super) struct Form {
     pub(super) space: Space,
     pub(super) element: Element,
     pub(super) count: usize,
+    /// The elements are the halves of one 128-bit register.
+    pub(super) whole: bool,
     /// Another operand gives a cache policy.
     pub(super) policy: bool,
 }
@@ -104,7 +106,12 @@ pub(super) fn form(mnemonic: &[&str]) -> Option<Form> {
         (None, rest) => (1, rest),
     };
     let [ty] = rest else { return None };
-    let element = Element::from_name(ty)?;
+    let whole = *ty == "b128" && count == 1;
+    let (element, count) = if whole {
+        (Element::from_name("b64")?, 2)
+    } else {
+        (Element::from_name(ty)?, count)
+    };
     let evicts = first_level.is_some() || second_level.is_some();
     let hints = evicts || policy.is_some() || prefetch.is_some();
     let legal = match order {
@@ -138,6 +145,7 @@ pub(super) fn form(mnemonic: &[&str]) -> Option<Form> {
         space,
         element,
         count,
+        whole,
         policy: policy.is_some(),
     })
 }

@@ -32,9 +32,11 @@ impl Formals {
         let (mut all, mut bytes, mut rows) = (Vec::new(), 0, RowCounts::default());
         for param in returns.iter().chain(params) {
             if param.space == Space::Register {
-                let bits = register_bits(param.ty).ok_or_else(|| {
-                    format!("a parameter of type {} is not implemented", param.ty)
-                })?;
+                let bits = register_bits(param.ty)
+                    .filter(|&bits| bits <= 64)
+                    .ok_or_else(|| {
+                        format!("a parameter of type {} is not implemented", param.ty)
+                    })?;
                 let count = match param.ty {
                     ScalarType::Pred => &mut rows.predicates,
                     _ if bits == 64 => &mut rows.doubles,

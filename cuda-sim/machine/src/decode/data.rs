@@ -19,6 +19,7 @@ impl<'a> Decoder<'_, 'a> {
         match mnemonic {
             ["setp", ..] => self.setp(mnemonic, operands),
             ["set", ..] => self.set(mnemonic, operands),
+            ["mov", "b128"] => self.mov_wide(operands),
             ["mov", ty] => self.mov(ty, operands),
             ["cvta", ..] => self.cvta(mnemonic, operands),
             ["cvt", ..] => match convert::of_several(mnemonic) {

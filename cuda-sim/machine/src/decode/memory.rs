@@ -67,16 +67,15 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    fn load(
+    /// The rows that a load fills, and the bits of each.
+    fn loaded_rows(
         &mut self,
         form: &Form,
         destination: &Operand<'a>,
-        address: &Operand<'a>,
-    ) -> Result<(), Why> {
-        if self.load_kernel_parameter(form, destination, address)? {
-            return Ok(());
+    ) -> Result<(Vec<u32>, u32), Why> {
+        if form.whole {
+            return Ok((self.halves(destination)?.to_vec(), 64));
         }
-        let address = self.address(address, form.space)?;
         let parts = match destination {
             Operand::Vector(parts) => parts,
             single => std::slice::from_ref(single),
@@ -98,6 +97,58 @@ impl<'a> Decoder<'_, 'a> {
             widest = bits;
             rows.push(row);
         }
+        Ok((rows, widest))
+    }
+
+    /// The rows that a store takes, and whether they have 64 bits.
+    fn stored_rows(&mut self, form: &Form, source: &Operand<'a>) -> Result<(Vec<u32>, bool), Why> {
+        if form.whole {
+            return Ok((self.halves(source)?.to_vec(), true));
+        }
+        let parts = match source {
+            Operand::Vector(parts) => parts,
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != form.count {
+            return Err(format!(
+                "{} sources where {} are needed",
+                parts.len(),
+                form.count
+            ));
+        }
+        // Vectors may mix registers and constants; registers of different widths are told apart by a flag in the list.
+        let mut rows = Vec::with_capacity(parts.len());
+        let mut wide = false;
+        for part in parts {
+            let (row, bits) = match part {
+                Operand::Name(name) if matches!(self.find(name), Some(Symbol::Register(_))) => {
+                    self.element_register(part, form.element)?
+                }
+                _ => (
+                    self.source(part, form.element.ty())?,
+                    form.element.bits().max(32),
+                ),
+            };
+            if !rows.is_empty() && wide != (bits == 64) {
+                return Err(String::from("the sources have different widths"));
+            }
+            wide = bits == 64;
+            rows.push(row);
+        }
+        Ok((rows, wide))
+    }
+
+    fn load(
+        &mut self,
+        form: &Form,
+        destination: &Operand<'a>,
+        address: &Operand<'a>,
+    ) -> Result<(), Why> {
+        if self.load_kernel_parameter(form, destination, address)? {
+            return Ok(());
+        }
+        let address = self.address(address, form.space)?;
+        let (rows, widest) = self.loaded_rows(form, destination)?;
         let run = memory::load(form.element, widest, form.count)
             .ok_or("loads of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));
@@ -169,36 +220,7 @@ impl<'a> Decoder<'_, 'a> {
         source: &Operand<'a>,
     ) -> Result<(), Why> {
         let address = self.address(address, form.space)?;
-        let parts = match source {
-            Operand::Vector(parts) => parts,
-            single => std::slice::from_ref(single),
-        };
-        if parts.len() != form.count {
-            return Err(format!(
-                "{} sources where {} are needed",
-                parts.len(),
-                form.count
-            ));
-        }
-        // Vectors may mix registers and constants; registers of different widths are told apart by a flag in the list.
-        let mut rows = Vec::with_capacity(parts.len());
-        let mut wide = false;
-        for part in parts {
-            let (row, bits) = match part {
-                Operand::Name(name) if matches!(self.find(name), Some(Symbol::Register(_))) => {
-                    self.element_register(part, form.element)?
-                }
-                _ => (
-                    self.source(part, form.element.ty())?,
-                    form.element.bits().max(32),
-                ),
-            };
-            if !rows.is_empty() && wide != (bits == 64) {
-                return Err(String::from("the sources have different widths"));
-            }
-            wide = bits == 64;
-            rows.push(row);
-        }
+        let (rows, wide) = self.stored_rows(form, source)?;
         let run = memory::store(form.element, wide, form.count)
             .ok_or("stores of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));

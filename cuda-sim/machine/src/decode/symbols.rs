@@ -25,7 +25,7 @@ pub(super) enum Symbol {
 /// A register and where it lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Register {
-    /// 1 for predicates, 8, 16, 32 or 64.
+    /// 1 for predicates, 8, 16, 32, 64 or 128.
     pub(super) bits: u32,
     pub(super) row: u32,
 }
@@ -155,18 +155,21 @@ impl<'a> Symbols<'a> {
 pub(super) fn register_bits(ty: ScalarType) -> Option<u32> {
     match ty {
         ScalarType::Pred => Some(1),
-        ScalarType::B128 | ScalarType::TexRef | ScalarType::SamplerRef | ScalarType::SurfRef => {
-            None
-        }
+        ScalarType::B128 => Some(128),
+        ScalarType::TexRef | ScalarType::SamplerRef | ScalarType::SurfRef => None,
         _ => u32::try_from(ty.size() * 8).ok(),
     }
 }
 
-/// A row that nothing else uses.
+/// A row that nothing else uses; 128 bits take two rows of 64, the low one first.
 pub(super) fn new_row(bits: u32, code: &mut Code) -> u32 {
     let rows = match bits {
         1 => &mut code.rows.predicates,
         64 => &mut code.rows.doubles,
+        128 => {
+            code.rows.doubles += 2;
+            return u32::try_from(code.rows.doubles - 2).unwrap_or(NONE);
+        }
         _ => &mut code.rows.words,
     };
     *rows += 1;

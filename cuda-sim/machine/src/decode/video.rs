@@ -1,29 +1,29 @@
-//! The video instructions, scalar (`vadd`), on halves (`vadd2`) and on bytes (`vadd4`).
+//! The video instructions on halves (`vadd2`) and on bytes (`vadd4`).
+//!
+//! Those on one part of a word (`vadd`) are not carried out: what GPUs give for them is not what the ISA says.
 
 use cuda_ptx::Operand;
 
 use super::function::{Decoder, Why};
 use crate::code::Op;
 use crate::ops::map::Ty;
-use crate::ops::video::{self, Operation, Place, Second, Select, Video};
+use crate::ops::video::{self, Operation, Video};
 
 /// The operation of an opcode, and the parts of a word that it works on.
 fn operation(opcode: &str) -> Option<(Operation, u32)> {
     let (name, parts) = match (opcode.strip_suffix('2'), opcode.strip_suffix('4')) {
         (Some(name), _) => (name, 2),
         (_, Some(name)) => (name, 4),
-        _ => (opcode, 1),
+        _ => return None,
     };
-    let operation = match (name, parts) {
-        ("vadd", _) => Operation::Add,
-        ("vsub", _) => Operation::Sub,
-        ("vabsdiff", _) => Operation::AbsDiff,
-        ("vmin", _) => Operation::Min,
-        ("vmax", _) => Operation::Max,
-        ("vavrg", 2 | 4) => Operation::Average,
-        ("vshl", 1) => Operation::ShiftLeft,
-        ("vshr", 1) => Operation::ShiftRight,
-        ("vset", _) => Operation::Set(0),
+    let operation = match name {
+        "vadd" => Operation::Add,
+        "vsub" => Operation::Sub,
+        "vabsdiff" => Operation::AbsDiff,
+        "vmin" => Operation::Min,
+        "vmax" => Operation::Max,
+        "vavrg" => Operation::Average,
+        "vset" => Operation::Set(0),
         _ => return None,
     };
     Some((operation, parts))
@@ -49,12 +49,11 @@ fn is_signed(ty: &str) -> Option<bool> {
     }
 }
 
-/// The form with that mnemonic; the selections of its operands are the default ones. The second value says whether a second operation
-/// is named.
-fn form(mnemonic: &[&str]) -> Option<(Video, bool)> {
+/// The form with that mnemonic; the selections of its operands are the default ones.
+fn form(mnemonic: &[&str]) -> Option<Video> {
     let (opcode, rest) = mnemonic.split_first()?;
     let (mut operation, parts) = operation(opcode)?;
-    let (signed, mut rest) = match (operation, rest) {
+    let (signed, rest) = match (operation, rest) {
         (Operation::Set(_), [a, b, comparison, rest @ ..]) => {
             operation = Operation::Set(relations(comparison)?);
             ([false, is_signed(a)?, is_signed(b)?], rest)
@@ -62,63 +61,27 @@ fn form(mnemonic: &[&str]) -> Option<(Video, bool)> {
         (_, [d, a, b, rest @ ..]) => ([is_signed(d)?, is_signed(a)?, is_signed(b)?], rest),
         _ => return None,
     };
-    let shifts = matches!(operation, Operation::ShiftLeft | Operation::ShiftRight);
-    let saturates = rest.first() == Some(&"sat") && !matches!(operation, Operation::Set(_));
-    if saturates {
-        rest = &rest[1..];
-    }
-    let wraps = match (shifts, rest) {
-        (true, ["clamp", after @ ..]) => {
-            rest = after;
-            false
-        }
-        (true, ["wrap", after @ ..]) => {
-            rest = after;
-            true
-        }
-        (true, _) => return None,
-        (false, _) => false,
-    };
-    if shifts && signed[2] {
-        return None;
-    }
-    let second = match rest {
-        [] => Second::Merge,
-        ["add"] if parts == 1 || !saturates => Second::Add,
-        ["min"] if parts == 1 => Second::Min,
-        ["max"] if parts == 1 => Second::Max,
+    let (saturates, adds) = match (operation, rest) {
+        (_, []) => (false, false),
+        (_, ["add"]) => (false, true),
+        (Operation::Set(_), _) => return None,
+        (_, ["sat"]) => (true, false),
         _ => return None,
     };
-    let bits = 32 / parts;
-    // Parts 0, 1 … of `a`, and those of `b`, which are counted behind them.
+    // The parts of `a` in their order, and those of `b`, which are counted behind them.
     let numbers = |first: u32| (0..parts).fold(0, |all, part| all | (first + part) << (4 * part));
-    let video = Video {
+    Some(Video {
         operation,
         parts,
         signed,
         saturates,
-        wraps,
-        second,
-        place: Place {
-            start: 0,
-            bits,
-            mask: (1 << parts) - 1,
-        },
-        select: [
-            Select {
-                bits,
-                numbers: numbers(0),
-            },
-            Select {
-                bits,
-                numbers: numbers(parts),
-            },
-        ],
-    };
-    Some((video, second != Second::Merge))
+        adds,
+        mask: (1 << parts) - 1,
+        select: [numbers(0), numbers(parts)],
+    })
 }
 
-/// `%r1.b0` as name and selection.
+/// `%r1.h10` as name and selection.
 fn selected<'a>(operand: &Operand<'a>) -> Option<(Operand<'a>, Option<&'a str>)> {
     match operand {
         Operand::Name(name) => Some(match name.rsplit_once('.') {
@@ -130,67 +93,38 @@ fn selected<'a>(operand: &Operand<'a>) -> Option<(Operand<'a>, Option<&'a str>)>
     }
 }
 
+/// The digits of a selection of bytes or halves, each below a limit.
+fn digits(video: &Video, selection: &str, limit: u32) -> Option<Vec<u32>> {
+    let letter = if video.parts == 2 { 'h' } else { 'b' };
+    let number = |digit: char| digit.to_digit(10).filter(|&number| number < limit);
+    selection
+        .strip_prefix(letter)?
+        .chars()
+        .map(number)
+        .collect()
+}
+
 impl Video {
-    /// `.b0` … `.h1` of a scalar operand, `.h10` or `.b3210` of a vector one. `operand` is 0 for `a`, 1 for `b`.
+    /// `.h10` or `.b3210` of `a` (0) or `b` (1), the highest part first.
     fn selecting(&mut self, operand: usize, selection: &str) -> Option<()> {
-        let (bits, digits) = match selection.as_bytes() {
-            [b'b', digits @ ..] => (8, digits),
-            [b'h', digits @ ..] => (16, digits),
-            _ => return None,
-        };
-        let per_word = 32 / bits;
-        if digits.len() != self.parts as usize || self.parts > 1 && self.parts != per_word {
+        let digits = digits(self, selection, 2 * self.parts)?;
+        if digits.len() != self.parts as usize {
             return None;
         }
-        // A scalar operand gives a part of its own; vector operands give parts of both.
-        let (limit, first) = match self.parts {
-            1 => (per_word, operand as u32 * per_word),
-            _ => (2 * per_word, 0),
-        };
-        let mut numbers = 0;
-        for digit in digits {
-            let number = u32::from(digit.wrapping_sub(b'0'));
-            if number >= limit {
-                return None;
-            }
-            numbers = numbers << 4 | (first + number);
-        }
-        self.select[operand] = Select { bits, numbers };
+        self.select[operand] = digits.into_iter().fold(0, |all, number| all << 4 | number);
         Some(())
     }
 
-    /// The part of the destination that is written, or the mask of parts.
-    fn placing(&mut self, selection: &str) -> Option<()> {
-        let (bits, digits) = match selection.as_bytes() {
-            [b'b', digits @ ..] => (8, digits),
-            [b'h', digits @ ..] => (16, digits),
-            _ => return None,
-        };
-        if self.parts > 1 && self.parts != 32 / bits || self.parts == 1 && digits.len() != 1 {
+    /// The parts of the destination that are computed, from the highest to the lowest.
+    fn masking(&mut self, selection: &str) -> Option<()> {
+        let digits = digits(self, selection, self.parts)?;
+        if digits.is_empty() || !digits.is_sorted_by(|a, b| a > b) {
             return None;
         }
-        let mut mask = 0u32;
-        for digit in digits {
-            let number = u32::from(digit.wrapping_sub(b'0'));
-            // From the highest part to the lowest.
-            if number >= 32 / bits || mask & ((2 << number) - 1) != 0 {
-                return None;
-            }
-            mask |= 1 << number;
-        }
-        self.place = match self.parts {
-            1 => Place {
-                start: mask.trailing_zeros() * bits,
-                bits,
-                mask: 1,
-            },
-            _ => Place {
-                start: 0,
-                bits,
-                mask,
-            },
-        };
-        (mask != 0).then_some(())
+        self.mask = digits
+            .into_iter()
+            .fold(0, |mask, number| mask | 1 << number);
+        Some(())
     }
 }
 
@@ -201,31 +135,21 @@ impl<'a> Decoder<'_, 'a> {
         mnemonic: &[&'a str],
         operands: &[Operand<'a>],
     ) -> Result<bool, Why> {
-        let Some((mut video, second)) = form(mnemonic) else {
+        let (Some(mut video), [destination, a, b, c]) = (form(mnemonic), operands) else {
             return Ok(false);
         };
-        let [destination, a, b, rest @ ..] = operands else {
-            return Ok(false);
-        };
-        let (Some((destination, place)), Some((a, first)), Some((b, other))) =
+        let (Some((destination, mask)), Some((a, first)), Some((b, second))) =
             (selected(destination), selected(a), selected(b))
         else {
             return Ok(false);
         };
-        let legal = place
-            .is_none_or(|place| !(second && video.parts == 1) && video.placing(place).is_some())
+        let legal = mask.is_none_or(|mask| video.masking(mask).is_some())
             && first.is_none_or(|first| video.selecting(0, first).is_some())
-            && other.is_none_or(|other| video.selecting(1, other).is_some());
+            && second.is_none_or(|second| video.selecting(1, second).is_some());
         if !legal {
             return Ok(false);
         }
         let mut instr = self.instr(Op::Alu(video::run));
-        let zero = Operand::Integer(0);
-        let c = match rest {
-            [c] if second || place.is_some() || video.parts > 1 => c,
-            [] if !second && place.is_none() && video.parts == 1 => &zero,
-            _ => return Ok(false),
-        };
         instr.src[0] = self.source(&a, Ty::B32)?;
         instr.src[1] = self.source(&b, Ty::B32)?;
         instr.src[2] = self.source(c, Ty::B32)?;

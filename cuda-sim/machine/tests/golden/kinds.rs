@@ -81,7 +81,9 @@ impl Kind {
 
 /// Bits of an element of that PTX type in memory.
 pub(crate) fn memory_bits(ty: &str) -> u32 {
-    if matches!(ty, "u8" | "s8" | "b8") {
+    if ty == "quad" {
+        128
+    } else if matches!(ty, "u8" | "s8" | "b8") {
         8
     } else {
         Kind::of(ty).bits()

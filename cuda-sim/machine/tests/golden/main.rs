@@ -8,6 +8,7 @@ mod approximations;
 mod forms;
 mod grammar;
 mod inputs;
+mod kernel;
 mod kinds;
 mod recording;
 #[path = "../support/mod.rs"]
@@ -26,7 +27,7 @@ fn accepted() -> Vec<Form> {
     static FORMS: OnceLock<Vec<Form>> = OnceLock::new();
     let find = || {
         let candidates: Vec<Form> = grammar::candidates().iter().map(Form::new).collect();
-        let program = program(&forms::module(&candidates, Form::probe));
+        let program = program(&kernel::module(&candidates, Form::probe));
         let kernels = candidates.into_iter().zip(program.kernels());
         let kept = kernels.filter(|(_, kernel)| kernel.unsupported().is_none());
         kept.map(|(form, _)| form).collect()
@@ -43,7 +44,7 @@ fn compute(form: &Form) -> Vec<u64> {
 }
 
 fn compute_on(form: &Form, processor: Processor) -> Vec<u64> {
-    let ptx = forms::module(std::slice::from_ref(form), Form::kernel);
+    let ptx = kernel::module(std::slice::from_ref(form), Form::kernel);
     let program = Program::for_processor(&cuda_ptx::Module::parse(&ptx).unwrap(), processor);
     let unsupported = program.kernel("form_0").unwrap().unsupported();
     assert_eq!(unsupported, None, "{}", form.name);
@@ -54,8 +55,8 @@ fn compute_on(form: &Form, processor: Processor) -> Vec<u64> {
         .u64(input)
         .u64(out)
         .u32(inputs::COUNT as u32)
-        .push(forms::block());
-    let constants = arena.place(&forms::block());
+        .push(kernel::block());
+    let constants = arena.place(&kernel::block());
     let launch = Launch {
         globals: &[constants],
         ..Launch::new([8, 1, 1], [128, 1, 1], &params.0)

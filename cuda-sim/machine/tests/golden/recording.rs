@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crate::approximations::{self, is_approximate};
-use crate::forms::{self, Form};
+use crate::forms::Form;
 use crate::inputs::{self, COUNT};
+use crate::kernel;
 use crate::kinds::Kind;
 use crate::unproved::excuse;
 use crate::{accepted, compute, recorded};
@@ -50,7 +51,7 @@ fn write_inputs() {
     let (directory, forms) = (directory(), chosen());
     let (mut files, mut list, mut names) = (Vec::new(), String::new(), String::new());
     for (part, forms) in forms.chunks(PART).enumerate() {
-        let text = forms::module(forms, Form::kernel);
+        let text = kernel::module(forms, Form::kernel);
         std::fs::write(directory.join(format!("part_{part}.ptx")), text).unwrap();
         for (number, form) in forms.iter().enumerate() {
             let expected = inputs::digest(&compute(form));
@@ -67,7 +68,7 @@ fn write_inputs() {
     }
     std::fs::write(directory.join("forms.txt"), list).unwrap();
     std::fs::write(directory.join("names.txt"), names).unwrap();
-    std::fs::write(directory.join("block.bin"), forms::block()).unwrap();
+    std::fs::write(directory.join("block.bin"), kernel::block()).unwrap();
     for (number, kinds) in files.iter().enumerate() {
         let bytes: Vec<u8> = inputs::for_kinds(kinds)
             .iter()
@@ -184,7 +185,7 @@ fn write_candidates() {
     };
     std::fs::write(
         directory.join("candidates.ptx"),
-        forms::module(&candidates, Form::probe),
+        kernel::module(&candidates, Form::probe),
     )
     .unwrap();
     std::fs::write(directory.join("candidates.txt"), names(&candidates)).unwrap();
