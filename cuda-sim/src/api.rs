@@ -12,6 +12,7 @@ mod host_memory;
 mod init;
 mod kernel;
 mod launch;
+mod launch_deprecated;
 mod library;
 mod limit;
 mod link;
@@ -19,6 +20,7 @@ mod managed;
 mod memory;
 mod module;
 mod occupancy;
+mod occupancy_cluster;
 mod pointer;
 mod pool;
 mod primary_context;
@@ -45,6 +47,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
         init::BUILT,
         kernel::BUILT,
         launch::BUILT,
+        launch_deprecated::BUILT,
         library::BUILT,
         limit::BUILT,
         link::BUILT,
@@ -52,6 +55,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
         memory::BUILT,
         module::BUILT,
         occupancy::BUILT,
+        occupancy_cluster::BUILT,
         pointer::BUILT,
         pool::BUILT,
         primary_context::BUILT,

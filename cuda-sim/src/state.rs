@@ -17,6 +17,7 @@ pub(crate) mod location;
 pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod old_launch;
 pub(crate) mod order;
 pub(crate) mod pool;
 pub(crate) mod queue;

@@ -5,7 +5,7 @@ mod support;
 use std::ffi::c_void;
 use std::ptr;
 
-use cuda_sys::{CUfunction_attribute, CUlaunchConfig};
+use cuda_sys::CUfunction_attribute;
 use support::{Rig, SUCCESS, call, fails, ok};
 
 #[test]
@@ -243,43 +243,6 @@ fn a_kernel_runs_on_streams_of_its_context_only() {
     assert_eq!(rig.launch(nothing, 1, 1, ptr::null_mut(), &[]).0, 400);
     ok!(rig.cuda, cuCtxDestroy_v2(other));
     assert_eq!(rig.launch(nothing, 1, 1, ptr::null_mut(), &[]), SUCCESS);
-}
-
-#[test]
-fn an_extended_launch_takes_hints_and_refuses_the_rest() {
-    let rig = Rig::new();
-    let nothing = rig.kernel("nothing");
-    // SAFETY: zero is a valid value of every field.
-    let mut attribute: cuda_sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-    let mut launch = |id| {
-        attribute.id = id;
-        let config = CUlaunchConfig {
-            gridDimX: 1,
-            gridDimY: 1,
-            gridDimZ: 1,
-            blockDimX: 1,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            hStream: ptr::null_mut(),
-            attrs: &raw mut attribute,
-            numAttrs: 1,
-        };
-        call!(
-            rig.cuda,
-            cuLaunchKernelEx(&raw const config, nothing, ptr::null_mut(), ptr::null_mut())
-        )
-        .0
-    };
-    assert_eq!(
-        launch(cuda_sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY),
-        0
-    );
-    assert_eq!(
-        launch(cuda_sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION),
-        801
-    );
-    assert!(rig.simulator.unsupported_calls()[0].contains("CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"));
 }
 
 #[test]

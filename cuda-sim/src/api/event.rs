@@ -51,7 +51,12 @@ fn record(call: &Call<'_>, event: CUevent, stream: CUstream) -> Answer {
     record_with_flags(call, event, stream, 0)
 }
 
-fn record_with_flags(call: &Call<'_>, event: CUevent, stream: CUstream, flags: c_uint) -> Answer {
+pub(super) fn record_with_flags(
+    call: &Call<'_>,
+    event: CUevent,
+    stream: CUstream,
+    flags: c_uint,
+) -> Answer {
     let mut state = call.state();
     let event = number(event);
     let target = target(call, &mut state, call.stream(stream))?;

@@ -1,14 +1,19 @@
 //! Launches: `CUDA_EXEC`.
 
-use cuda_sys::{CUfunction, CUlaunchAttributeID, CUlaunchConfig, CUstream};
+mod attributes;
+mod check;
+mod params;
+
+use cuda_sys::{CUDA_LAUNCH_PARAMS, CUfunction, CUlaunchConfig, CUstream};
 
 use super::occupancy::blocks_at_once;
 use super::prelude::*;
-use crate::state::kernel::{Facts, volume};
-use crate::state::module::Function;
 use crate::state::queue::{KernelWork, Work};
 use crate::submit::{enqueue, target};
 use crate::{Report, ReportKind};
+pub(super) use attributes::Attributes;
+pub(super) use check::{cluster, largest_cluster};
+pub(super) use params::Params;
 
 built! {
     cuLaunchKernel [cuLaunchKernel_ptsz] => kernel, (
@@ -22,16 +27,17 @@ built! {
         function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint,
         shared: c_uint, stream: CUstream, params: In<*mut c_void>
     );
+    cuLaunchCooperativeKernelMultiDevice => multi_device, (launches: In<CUDA_LAUNCH_PARAMS>, count: c_uint, flags: c_uint);
 }
 
 /// The shape of a launch.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
+pub(super) struct Shape {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared: u32,
     /// All blocks run at the same time.
-    cooperative: bool,
+    pub(super) cooperative: bool,
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C function has them")]
@@ -55,7 +61,15 @@ fn kernel(
         shared,
         cooperative: false,
     };
-    launch(call, function, shape, stream, params, extra)
+    let params = Params::Passed { params, extra };
+    launch(
+        call,
+        function,
+        shape,
+        &Attributes::default(),
+        stream,
+        params,
+    )
 }
 
 #[expect(clippy::too_many_arguments, reason = "the C function has them")]
@@ -79,7 +93,15 @@ fn cooperative(
         cooperative: true,
     };
     let extra = In::from_pointer(std::ptr::null());
-    launch(call, function, shape, stream, params, extra)
+    let params = Params::Passed { params, extra };
+    launch(
+        call,
+        function,
+        shape,
+        &Attributes::default(),
+        stream,
+        params,
+    )
 }
 
 fn kernel_ex(
@@ -90,58 +112,76 @@ fn kernel_ex(
     extra: In<*mut c_void>,
 ) -> Answer {
     let config = config.get()?;
-    let attributes = In::from_pointer(config.attrs.cast_const());
-    let mut cooperative = false;
-    for index in 0..config.numAttrs as usize {
-        let attribute = attributes.at(index)?;
-        match attribute.id {
-            // Hints, and what changes no result here.
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_IGNORE
-            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
-            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY
-            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP
-            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
-            | CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {}
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
-                // SAFETY: an attribute of that name has this value.
-                cooperative = unsafe { attribute.value.cooperative } != 0;
-            }
-            other => {
-                let message = format!(
-                    "{}: the launch attribute {other:?} is not implemented",
-                    call.symbol
-                );
-                call.instance.unsupported.lock().push(message.clone());
-                call.instance.add_report(Report::new(
-                    ReportKind::Unsupported,
-                    message,
-                    call.number,
-                ));
-                return Err(code::NOT_SUPPORTED);
-            }
-        }
-    }
+    let attributes = Attributes::read(call, &config)?;
     let shape = Shape {
         grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
         block: [config.blockDimX, config.blockDimY, config.blockDimZ],
         shared: config.sharedMemBytes,
-        cooperative,
+        cooperative: attributes.cooperative,
     };
-    launch(call, function, shape, config.hStream, params, extra)
+    let params = Params::Passed { params, extra };
+    launch(call, function, shape, &attributes, config.hStream, params)?;
+    // An event of the launch is reached at its end, which is late enough for each of its meanings.
+    for (event, flags) in &attributes.events {
+        super::event::record_with_flags(call, *event, config.hStream, *flags)?;
+    }
+    Ok(())
 }
 
-fn launch(
+/// One cooperative launch. Several at once, whose blocks could wait for those on other devices, are not built.
+fn multi_device(
+    call: &Call<'_>,
+    launches: In<CUDA_LAUNCH_PARAMS>,
+    count: c_uint,
+    flags: c_uint,
+) -> Answer {
+    let first = launches.get()?;
+    if count == 0 || flags > 3 {
+        return Err(code::INVALID_VALUE);
+    }
+    if count > 1 {
+        return Err(unsupported(
+            call,
+            format!("{}: cooperative launches on several devices", call.symbol),
+        ));
+    }
+    cooperative(
+        call,
+        first.function,
+        first.gridDimX,
+        first.gridDimY,
+        first.gridDimZ,
+        first.blockDimX,
+        first.blockDimY,
+        first.blockDimZ,
+        first.sharedMemBytes,
+        first.hStream,
+        In::from_pointer(first.kernelParams.cast_const()),
+    )
+}
+
+/// Reports and keeps what is not built.
+fn unsupported(call: &Call<'_>, what: String) -> CUresult {
+    let message = format!("{what} are not implemented by the software driver");
+    call.instance.unsupported.lock().push(message.clone());
+    call.instance
+        .add_report(Report::new(ReportKind::Unsupported, message, call.number));
+    code::NOT_SUPPORTED
+}
+
+/// Checks a launch and enqueues it.
+pub(super) fn launch(
     call: &Call<'_>,
     function: CUfunction,
     shape: Shape,
+    attributes: &Attributes,
     stream: CUstream,
-    params: In<*mut c_void>,
-    extra: In<*mut c_void>,
+    params: Params<'_>,
 ) -> Answer {
     let mut state = call.state();
     let handle = number(function);
-    let kernel = state.kernels.get(handle).is_ok();
-    if !kernel {
+    // A library's kernel means the function that it is in the stream's context.
+    if state.kernels.get(handle).is_err() {
         state.function(handle)?;
     }
     let target = target(call, &mut state, call.stream(stream))?;
@@ -150,8 +190,10 @@ fn launch(
     if function.context != target.stream.context {
         return Err(code::INVALID_HANDLE);
     }
-    check_shape(&state.facts(function)?, &shape)?;
-    let kernel = function.kernel()?;
+    let facts = state.facts(function)?;
+    check::shape(&facts, &shape)?;
+    let cluster = check::cluster(&facts, shape.grid, attributes)?;
+    let kernel = facts.kernel;
     if let Some(what) = kernel.unsupported() {
         let message = format!("kernel `{}` cannot run: {what}", kernel.name());
         let mut report = Report::new(ReportKind::Unsupported, message.clone(), call.number);
@@ -162,8 +204,7 @@ fn launch(
         call.instance.unsupported.lock().push(message);
         return Err(code::NOT_SUPPORTED);
     }
-    let params = read_params(function, params, extra)?;
-    let context = function.context;
+    let params = params.read(kernel)?;
     if shape.cooperative {
         let threads = shape.block.iter().product();
         let fitting = blocks_at_once(&state, function, threads, shape.shared)?;
@@ -172,111 +213,25 @@ fn launch(
             return Err(code::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }
+    if cluster.is_some_and(|cluster| cluster.iter().any(|extent| *extent > 1)) {
+        drop(state);
+        let what = format!("{}: launches of clusters of several blocks", call.symbol);
+        return Err(unsupported(call, what));
+    }
+    let (module, kernel) = (std::sync::Arc::clone(&function.loaded), function.kernel);
+    let workspace = if shape.cooperative {
+        state.workspace(target.stream.context, call.number)?
+    } else {
+        0
+    };
     let work = KernelWork {
-        module: std::sync::Arc::clone(&function.loaded),
-        kernel: function.kernel,
+        module,
+        kernel,
         grid: shape.grid,
         block: shape.block,
         dynamic_shared: shape.shared,
         params,
-        workspace: 0,
+        workspace,
     };
-    let workspace = if shape.cooperative {
-        state.workspace(context, call.number)?
-    } else {
-        0
-    };
-    let work = KernelWork { workspace, ..work };
     enqueue(call, &mut state, &target, Work::Kernel(Box::new(work))).map(|_| ())
-}
-
-/// Compares a launch with the limits of device and kernel.
-fn check_shape(facts: &Facts<'_>, shape: &Shape) -> Answer {
-    let within = |extents: &[u32; 3], first: u32| {
-        extents
-            .iter()
-            .zip(first..)
-            .all(|(extent, number)| *extent > 0 && *extent <= facts.limit(number))
-    };
-    let threads = volume(shape.block);
-    let fits = within(&shape.block, 2)
-        && within(&shape.grid, 5)
-        && threads <= facts.limit(1)
-        && shape.shared <= facts.max_dynamic_shared();
-    let kernel = facts.kernel;
-    let required = kernel.req_ntid().is_none_or(|only| only == shape.block);
-    let declared = kernel.max_ntid().is_none_or(|most| threads <= volume(most));
-    if !fits || !required || !declared {
-        return Err(code::INVALID_VALUE);
-    }
-    if threads > facts.max_threads() {
-        return Err(code::LAUNCH_OUT_OF_RESOURCES);
-    }
-    Ok(())
-}
-
-/// `CU_LAUNCH_PARAM_BUFFER_POINTER` and `CU_LAUNCH_PARAM_BUFFER_SIZE`; 0 ends the list.
-const BUFFER_POINTER: u64 = 1;
-const BUFFER_SIZE: u64 = 2;
-
-/// The kernel's parameters from whichever form they were passed in.
-fn read_params(
-    function: &Function,
-    params: In<*mut c_void>,
-    extra: In<*mut c_void>,
-) -> Result<Vec<u8>, CUresult> {
-    let kernel = function.kernel()?;
-    let mut bytes = vec![0; kernel.params_size()];
-    if !params.is_null() {
-        if !extra.is_null() && !kernel.params().is_empty() {
-            return Err(code::INVALID_VALUE);
-        }
-        for (index, param) in kernel.params().iter().enumerate() {
-            let source = In::from_pointer(params.at(index)?.cast::<u8>().cast_const());
-            let place = bytes
-                .get_mut(param.offset..param.offset + param.size)
-                .ok_or(code::INVALID_VALUE)?;
-            for (offset, byte) in place.iter_mut().enumerate() {
-                *byte = source.at(offset)?;
-            }
-        }
-        return Ok(bytes);
-    }
-    if extra.is_null() {
-        return if kernel.params().is_empty() {
-            Ok(bytes)
-        } else {
-            Err(code::INVALID_VALUE)
-        };
-    }
-    let (mut buffer, mut size) = (None, None);
-    let mut index = 0;
-    loop {
-        match number(extra.at(index)?) {
-            0 => break,
-            BUFFER_POINTER => {
-                buffer = Some(In::from_pointer(
-                    extra.at(index + 1)?.cast::<u8>().cast_const(),
-                ))
-            }
-            BUFFER_SIZE => {
-                size = Some(
-                    In::from_pointer(extra.at(index + 1)?.cast::<usize>().cast_const()).get()?,
-                )
-            }
-            _ => return Err(code::INVALID_VALUE),
-        }
-        index += 2;
-    }
-    let (Some(buffer), Some(size)) = (buffer, size) else {
-        return Err(code::INVALID_VALUE);
-    };
-    if size > bytes.len() {
-        return Err(code::LAUNCH_OUT_OF_RESOURCES);
-    }
-    // A shorter buffer is accepted, and what is missing is zero here.
-    for (offset, byte) in bytes.iter_mut().take(size).enumerate() {
-        *byte = buffer.at(offset)?;
-    }
-    Ok(bytes)
 }

@@ -26,24 +26,26 @@ built! {
 
 /// What a multiprocessor gives, and what a kernel takes of it.
 #[derive(Debug, Clone, Copy)]
-struct Budget {
+pub(super) struct Budget {
     threads: u32,
     blocks: u32,
     registers: u32,
     shared: u32,
     shared_reserved: u32,
+    /// Threads of a block on this device, and those that the kernel allows.
+    device_threads: u32,
     max_threads: u32,
     max_dynamic_shared: u32,
     kernel_registers: u32,
     kernel_shared: u32,
-    multiprocessors: u32,
+    pub(super) multiprocessors: u32,
 }
 
 /// Bytes in which shared memory is given to blocks.
 const SHARED_UNIT: u32 = 128;
 
 impl Budget {
-    fn of(state: &State, function: &Function) -> Result<Self, CUresult> {
+    pub(super) fn of(state: &State, function: &Function) -> Result<Self, CUresult> {
         let facts = state.facts(function)?;
         let (kernel, attribute) = (facts.kernel, |number| facts.limit(number));
         Ok(Self {
@@ -52,6 +54,7 @@ impl Budget {
             registers: attribute(82),
             shared: attribute(81),
             shared_reserved: attribute(111),
+            device_threads: attribute(1),
             max_threads: facts.max_threads(),
             max_dynamic_shared: facts.max_dynamic_shared(),
             kernel_registers: kernel.registers().max(1),
@@ -61,8 +64,8 @@ impl Budget {
     }
 
     /// Blocks of that many threads on one multiprocessor; 0 where a launch would fail.
-    fn blocks(&self, threads: u32, dynamic: u32) -> u32 {
-        if threads == 0 || threads > self.max_threads || dynamic > self.max_dynamic_shared {
+    pub(super) fn blocks(&self, threads: u32, dynamic: u32) -> u32 {
+        if threads == 0 || threads > self.device_threads || dynamic > self.max_dynamic_shared {
             return 0;
         }
         let warps = threads.div_ceil(32);
@@ -156,8 +159,9 @@ fn best_block_with_flags(
         return Err(code::INVALID_VALUE);
     }
     let most = match u32::try_from(limit) {
-        Ok(limit) if limit > 0 => limit.min(budget.max_threads),
-        _ => budget.max_threads,
+        Ok(0) => budget.max_threads,
+        Ok(limit) => limit.min(budget.max_threads),
+        Err(_) => return Err(code::INVALID_VALUE),
     };
     let (mut best, mut best_threads, mut best_blocks) = (0, 0, 0);
     let mut threads = most;

@@ -10,6 +10,7 @@ use crate::image::Decoded;
 use crate::state::State;
 use crate::state::context::ContextRef;
 use crate::state::kernel::Settings;
+use crate::state::old_launch::OldLaunch;
 use crate::state::space::{Block, Origin};
 
 /// A decoded module with its variables placed; running kernels share it.
@@ -45,6 +46,7 @@ pub(crate) struct Function {
     /// `10 * major + minor` of the PTX's `.target`.
     pub(crate) target: u32,
     pub(crate) settings: Settings,
+    pub(crate) old_launch: OldLaunch,
     /// The library's kernel that it stands for.
     pub(crate) library_kernel: Option<u64>,
     /// The kernel's name as a C string, which callers may keep until the module is unloaded.
@@ -123,6 +125,7 @@ impl State {
                     kernel: number,
                     target,
                     settings: Settings::default(),
+                    old_launch: OldLaunch::default(),
                     library_kernel: None,
                     name: std::ffi::CString::new(kernel.name()).unwrap_or_default(),
                 })
