@@ -26,8 +26,9 @@ fn main() -> Result<(), ParseError> {
         rate(&|text| Module::parse(text).map(|module| module.functions().len()))?;
     let (_, signatures) =
         rate(&|text| Module::parse_signatures(text).map(|module| module.functions().len()))?;
+    let (_, checked) = rate(&|text| Module::parse(text).map(|module| module.check().len()))?;
     println!(
-        "{megabytes:.0} MB, {functions} functions: everything {full:.0} MB/s, signatures {signatures:.0} MB/s"
+        "{megabytes:.0} MB, {functions} functions: everything {full:.0} MB/s, signatures {signatures:.0} MB/s, everything and its check {checked:.0} MB/s"
     );
     Ok(())
 }

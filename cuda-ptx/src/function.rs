@@ -69,6 +69,8 @@ pub struct Tuning {
 pub struct Function<'a> {
     /// Where its name stands.
     pub position: Position,
+    /// The whole text, from the first directive to the closing brace or semicolon.
+    pub text: &'a str,
     /// Whether it can be launched.
     pub kind: FunctionKind,
     /// How other modules see it.

@@ -37,7 +37,7 @@ pub use error::ParseError;
 pub use function::{Function, FunctionKind, Param, Pointer, Tuning};
 pub use module::Module;
 pub use operand::Operand;
-pub use position::Position;
+pub use position::{Position, Span};
 pub use scalar::ScalarType;
 pub use source_line::{Inlined, SourceLine, SourceMap};
 pub use statement::{Directive, Guard, Instruction, Prototype, Statement};

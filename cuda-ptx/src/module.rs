@@ -1,7 +1,7 @@
 //! A whole module.
 
 use crate::parser::{Bodies, Parser};
-use crate::{Directive, Function, FunctionKind, ParseError, Position, Variable};
+use crate::{Directive, Function, FunctionKind, ParseError, Position, Span, Variable};
 
 /// A parsed module; it borrows the text that it was parsed from.
 #[derive(Debug, Clone)]
@@ -47,8 +47,18 @@ impl<'a> Module<'a> {
 
     /// Where a part of the text stands: a name, an instruction's text, or any other string that this module handed out. Takes time in
     /// proportion to the length of the text before it. Nothing for a string that lies elsewhere.
+    ///
+    /// ```
+    /// let text = ".version 7.0 .target sm_52\n.entry k() {\n  ret;\n}";
+    /// let module = cuda_ptx::Module::parse(text)?;
+    /// let body = module.functions()[0].body.as_ref().ok_or("no body")?;
+    /// let cuda_ptx::Statement::Instruction(ret) = &body[0] else { return Err("no instruction".into()) };
+    /// let span = module.span_of(ret.text).ok_or("not of this module")?;
+    /// assert_eq!((span.position.line, span.position.column, span.bytes), (3, 3, 42..45));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn position_of(&self, part: &str) -> Option<Position> {
+    pub fn span_of(&self, part: &str) -> Option<Span> {
         let start = part
             .as_ptr()
             .addr()
@@ -58,9 +68,13 @@ impl<'a> Module<'a> {
         self.source.get(start..end)?;
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let lines = before.bytes().filter(|&byte| byte == b'\n').count();
-        Some(Position {
+        let position = Position {
             line: u32::try_from(lines).ok()?.checked_add(1)?,
             column: u32::try_from(start - line_start).ok()?.checked_add(1)?,
+        };
+        Some(Span {
+            position,
+            bytes: start..end,
         })
     }
 
@@ -119,7 +133,7 @@ impl<'a> Module<'a> {
         &self.variables
     }
 
-    /// The other directives outside functions: `.file`, `.section`, `.alias` …
+    /// The directives outside functions: `.version`, `.target`, `.file`, `.section`, `.alias` …
     #[must_use]
     pub fn directives(&self) -> &[Directive<'a>] {
         &self.directives

@@ -1,6 +1,7 @@
 //! Where something stands in the text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::ParseError;
 
@@ -11,6 +12,15 @@ pub struct Position {
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
+}
+
+/// A part of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Line and column of its first byte.
+    pub position: Position,
+    /// Its bytes.
+    pub bytes: Range<usize>,
 }
 
 impl Position {

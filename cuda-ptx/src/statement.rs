@@ -33,9 +33,71 @@ impl<'a> Instruction<'a> {
         self.mnemonic.split('.').next().unwrap_or(self.mnemonic)
     }
 
+    /// The text of each operand, nested ones included in theirs; with [`Module::span_of`](crate::Module::span_of) its place.
+    pub fn operand_texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let after = self.mnemonic.as_ptr().addr() - self.text.as_ptr().addr() + self.mnemonic.len();
+        let mut rest = self.text.get(after..).unwrap_or("");
+        std::iter::from_fn(move || {
+            let (operand, next) = split_operand(rest);
+            rest = next;
+            let operand = trim_blanks(operand);
+            (!operand.is_empty()).then_some(operand)
+        })
+    }
+
     /// What follows the opcode, without the dots.
     pub fn modifiers(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.mnemonic.split('.').skip(1)
+    }
+}
+
+/// The text up to the first comma outside brackets and comments, and what follows it.
+fn split_operand(text: &str) -> (&str, &str) {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0u32);
+    while let Some(&byte) = bytes.get(at) {
+        let rest = text.get(at..).unwrap_or("");
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                return (
+                    text.get(..at).unwrap_or(""),
+                    text.get(at + 1..).unwrap_or(""),
+                );
+            }
+            _ if rest.starts_with("//") => at += rest.find('\n').unwrap_or(rest.len() - 1),
+            _ if rest.starts_with("/*") => {
+                at += rest.find("*/").map_or(rest.len() - 1, |end| end + 1)
+            }
+            b'"' => {
+                at += rest
+                    .get(1..)
+                    .and_then(|rest| rest.find('"'))
+                    .map_or(0, |end| end + 1)
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (text, "")
+}
+
+/// A text without the blanks and comments around it.
+fn trim_blanks(mut text: &str) -> &str {
+    loop {
+        text = text.trim();
+        let comment = if text.starts_with("//") {
+            text.find('\n').map(|end| end + 1)
+        } else if text.starts_with("/*") {
+            text.find("*/").map(|end| end + 2)
+        } else {
+            None
+        };
+        match comment {
+            Some(end) => text = text.get(end..).unwrap_or(""),
+            None => return text,
+        }
     }
 }
 
@@ -57,6 +119,8 @@ pub struct Directive<'a> {
 pub struct Prototype<'a> {
     /// Where it stands.
     pub position: Position,
+    /// The whole text with its semicolon.
+    pub text: &'a str,
     /// Returned values.
     pub returns: Vec<Param<'a>>,
     /// Parameters.

@@ -92,6 +92,8 @@ pub enum Initial<'a> {
 pub struct Variable<'a> {
     /// Where its name stands.
     pub position: Position,
+    /// The whole declaration with its semicolon; all names of a declaration share it.
+    pub text: &'a str,
     /// How other modules see it.
     pub linkage: Linkage,
     /// Its state space.

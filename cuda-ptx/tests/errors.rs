@@ -2,26 +2,6 @@
 
 use cuda_ptx::Module;
 
-const SAMPLE: &str = r#".version 7.0
-.target sm_52
-.address_size 64
-.global .align 4 .b8 table[8] = {1, 2, (3+4)*2, 0x8};
-.visible .entry kernel(.param .u64 .ptr .global .align 4 a, .param .align 8 .b8 b[12])
-.maxntid 128, 1, 1
-{
-	.reg .pred %p<3>;
-	.reg .b64 %rd<4>;
-	.shared .align 4 .b8 s[128];
-	ld.param.u64 %rd1, [a];
-	@!%p1 bra $L1; /* comment */
-	{ .param .b32 q; call.uni (q), f, (%rd1, 0f3F800000); }
-	ld.global.v2.u32 {%r1, %r2}, [%rd1+4]; // comment
-	setp.ne.or.s32 %p1|%p2, %r1, -1, !%p2;
-$L1:
-	ret;
-}
-"#;
-
 fn error(text: &str) -> String {
     Module::parse(text).unwrap_err().to_string()
 }
@@ -93,69 +73,6 @@ fn errors_say_what_and_where() {
     ] {
         assert_eq!(error(&text), expected, "{text}");
     }
-}
-
-#[test]
-fn truncated_at_every_byte() {
-    assert!(Module::parse(SAMPLE).is_ok());
-    for end in 0..SAMPLE.len() - 1 {
-        let text = &SAMPLE[..end];
-        let quick = Module::parse_signatures(text);
-        match Module::parse(text) {
-            // A cut between two items leaves a whole module.
-            Ok(_) => assert!(
-                text.matches('{').count() == text.matches('}').count() && quick.is_ok(),
-                "{text}"
-            ),
-            Err(error) => {
-                let lines = u32::try_from(text.matches('\n').count()).unwrap() + 1;
-                assert!(
-                    error.line >= 1 && error.line <= lines && error.column >= 1,
-                    "{error}: {text}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn changed_at_random() {
-    let mut state = 0x1234_5678_9abc_def1u64;
-    let mut next = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 8) as usize % bound
-    };
-    let alphabet: Vec<char> = "{}[]()<>,;:.@!%|+-*/=&^~?\"'\\#$_ \n\t09afzx\u{0}é"
-        .chars()
-        .collect();
-    let sample: Vec<char> = SAMPLE.chars().collect();
-    let mut accepted = 0;
-    for _ in 0..20_000 {
-        let mut text = sample.clone();
-        for _ in 0..1 + next(4) {
-            let (at, other) = (next(text.len()), next(sample.len()));
-            match next(4) {
-                0 => text[at] = alphabet[next(alphabet.len())],
-                1 => text.insert(at, alphabet[next(alphabet.len())]),
-                2 => {
-                    text.remove(at);
-                }
-                _ => {
-                    let piece = sample[other..sample.len().min(other + next(20))].to_vec();
-                    text.splice(at..at, piece);
-                }
-            }
-        }
-        let text: String = text.into_iter().collect();
-        accepted += usize::from(Module::parse(&text).is_ok());
-        let _ = Module::parse_signatures(&text).is_ok();
-    }
-    assert!(
-        accepted > 100,
-        "the changes are so small that some of them must be harmless, but only {accepted} were accepted"
-    );
 }
 
 #[test]

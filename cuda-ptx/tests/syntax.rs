@@ -371,8 +371,19 @@ fn whatever_compilers_add_is_kept() {
         .iter()
         .map(|directive| directive.name)
         .collect();
-    assert_eq!(names, [".file", ".section", ".pragma", ".alias"]);
-    assert_eq!(module.directives()[0].text, ".file 1 \"a.cu\", 12345, 99");
+    assert_eq!(
+        names,
+        [
+            ".version",
+            ".target",
+            ".address_size",
+            ".file",
+            ".section",
+            ".pragma",
+            ".alias"
+        ]
+    );
+    assert_eq!(module.directives()[3].text, ".file 1 \"a.cu\", 12345, 99");
 }
 
 #[test]

@@ -54,7 +54,10 @@ impl<'m, 'a> Checker<'m, 'a> {
             if self.full() {
                 break;
             }
-            let position = self.module.position_of(label).unwrap_or_default();
+            let position = self
+                .module
+                .span_of(label)
+                .map_or_else(Default::default, |span| span.position);
             self.report(position, label, "there is no such label");
         }
         self.scope.leave();

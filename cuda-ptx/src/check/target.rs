@@ -65,7 +65,16 @@ const TARGETS: &[(&str, (u32, u32))] = &[
 ];
 
 /// What may stand outside functions beside functions and variables.
-const DIRECTIVES: [&str; 5] = [".file", ".section", ".pragma", ".alias", ".loc"];
+const DIRECTIVES: [&str; 8] = [
+    ".version",
+    ".target",
+    ".address_size",
+    ".file",
+    ".section",
+    ".pragma",
+    ".alias",
+    ".loc",
+];
 
 impl Module<'_> {
     /// Whether there is, or may be, such a version of PTX: there never was a 5.5.
@@ -143,7 +152,10 @@ impl<'a> Checker<'_, 'a> {
         if self.full() {
             return;
         }
-        let position = self.module.position_of(text).unwrap_or_default();
+        let position = self
+            .module
+            .span_of(text)
+            .map_or_else(Default::default, |span| span.position);
         let line = text.lines().next().unwrap_or(text);
         self.report(position, line, message);
     }

@@ -105,12 +105,20 @@ impl<'a> Parser<'a> {
             name = self.advance()?.text;
         }
         if let Some(space) = Space::from_directive(name) {
-            return self.variables(space, linkage, |variable| {
+            let first = statements.len();
+            self.variables(space, linkage, |variable| {
                 statements.push(Statement::Variable(Box::new(variable)))
-            });
+            })?;
+            let text = self.text_since(start);
+            for statement in statements.iter_mut().skip(first) {
+                if let Statement::Variable(variable) = statement {
+                    variable.text = text;
+                }
+            }
+            return Ok(());
         }
         if name == ".callprototype" {
-            let prototype = self.prototype(directive.position)?;
+            let prototype = self.prototype(start, directive.position)?;
             statements.push(Statement::Prototype(Box::new(prototype)));
             return Ok(());
         }

@@ -145,6 +145,8 @@ impl<'a> Parser<'a> {
         } = *specifiers;
         Ok(Variable {
             position,
+            // Its end is not known before the last name; whoever asked for the declaration fills it in.
+            text: "",
             linkage,
             space,
             ty,

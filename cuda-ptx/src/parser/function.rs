@@ -11,6 +11,7 @@ impl<'a> Parser<'a> {
     /// A function whose `.entry` or `.func` has been taken.
     pub(super) fn function(
         &mut self,
+        start: usize,
         kind: FunctionKind,
         linkage: Linkage,
     ) -> Result<Function<'a>, ParseError> {
@@ -59,6 +60,7 @@ impl<'a> Parser<'a> {
         };
         Ok(Function {
             position,
+            text: self.text_since(start),
             kind,
             linkage,
             name,
@@ -71,7 +73,11 @@ impl<'a> Parser<'a> {
     }
 
     /// The rest of a `.callprototype` after its name: returned values, a name of no meaning, and parameters.
-    pub(super) fn prototype(&mut self, position: Position) -> Result<Prototype<'a>, ParseError> {
+    pub(super) fn prototype(
+        &mut self,
+        start: usize,
+        position: Position,
+    ) -> Result<Prototype<'a>, ParseError> {
         let returns = if self.token.is("(") {
             self.params()?
         } else {
@@ -90,6 +96,7 @@ impl<'a> Parser<'a> {
         self.expect(";", "after the prototype")?;
         Ok(Prototype {
             position,
+            text: self.text_since(start),
             returns,
             params,
         })

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::lexer::Kind;
-use crate::{Directive, FunctionKind, Linkage, Module, ParseError, Position, Space};
+use crate::{Directive, FunctionKind, Linkage, Module, Operand, ParseError, Position, Space};
 
 impl<'a> Parser<'a> {
     /// The whole text.
@@ -29,6 +29,7 @@ impl<'a> Parser<'a> {
         if self.token.text != ".version" {
             return Err(self.unexpected("the module to start with `.version`"));
         }
+        let (start, position) = (self.token.start, self.here());
         self.advance()?;
         let number = self.token;
         let parts = number
@@ -39,6 +40,7 @@ impl<'a> Parser<'a> {
             parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         module.version = parts.ok_or_else(|| self.unexpected("a version such as `7.0`"))?;
         self.advance()?;
+        self.keep(module, start, position, ".version", Box::default());
         if self.token.text != ".target" {
             return Err(self.unexpected("`.target` after `.version`"));
         }
@@ -46,13 +48,35 @@ impl<'a> Parser<'a> {
     }
 
     fn target(&mut self, module: &mut Module<'a>) -> Result<(), ParseError> {
+        let (start, position) = (self.token.start, self.here());
         self.advance()?;
         loop {
+            self.count_node()?;
             module.targets.push(self.word("a target such as `sm_52`")?);
             if !self.accept(",")? {
-                return Ok(());
+                break;
             }
         }
+        self.keep(module, start, position, ".target", Box::default());
+        Ok(())
+    }
+
+    /// Keeps a directive whose last token has been taken.
+    fn keep(
+        &self,
+        module: &mut Module<'a>,
+        start: usize,
+        position: Position,
+        name: &'a str,
+        arguments: Box<[Operand<'a>]>,
+    ) {
+        let text = self.text_since(start).trim_end_matches(';').trim_end();
+        module.directives.push(Directive {
+            position,
+            name,
+            text,
+            arguments,
+        });
     }
 
     fn item(&mut self, module: &mut Module<'a>) -> Result<(), ParseError> {
@@ -79,7 +103,13 @@ impl<'a> Parser<'a> {
         let name = directive.text;
         if let Some(space) = Space::from_directive(name) {
             self.advance()?;
-            return self.variables(space, linkage, |variable| module.variables.push(variable));
+            let first = module.variables.len();
+            self.variables(space, linkage, |variable| module.variables.push(variable))?;
+            let text = self.text_since(start);
+            for variable in module.variables.iter_mut().skip(first) {
+                variable.text = text;
+            }
+            return Ok(());
         }
         match name {
             ".entry" | ".func" => {
@@ -89,7 +119,7 @@ impl<'a> Parser<'a> {
                 } else {
                     FunctionKind::Device
                 };
-                module.functions.push(self.function(kind, linkage)?);
+                module.functions.push(self.function(start, kind, linkage)?);
             }
             ".target" => self.target(module)?,
             ".address_size" => {
@@ -103,6 +133,7 @@ impl<'a> Parser<'a> {
                             .error(format!("the address size {other} is neither 32 nor 64")));
                     }
                 };
+                self.keep(module, start, directive.position, name, Box::default());
             }
             _ => self.other(module, start, directive.position, name)?,
         }
@@ -145,13 +176,7 @@ impl<'a> Parser<'a> {
                 self.advance()?;
             }
         }
-        let text = self.text_since(start).trim_end_matches(';').trim_end();
-        module.directives.push(Directive {
-            position,
-            name,
-            text,
-            arguments,
-        });
+        self.keep(module, start, position, name, arguments);
         Ok(())
     }
 }
