@@ -18,9 +18,14 @@ fn main() -> Result<(), ParseError> {
     let megabytes = text.len() as f64 / 1e6;
     let rate =
         |parse: &dyn Fn(&str) -> Result<usize, ParseError>| -> Result<(usize, f64), ParseError> {
-            let start = Instant::now();
-            let functions = parse(&text)?;
-            Ok((functions, megabytes / start.elapsed().as_secs_f64()))
+            // Other work on the machine can only make it slower, so the best of several runs counts.
+            let (mut functions, mut best) = (0, f64::INFINITY);
+            for _ in 0..5 {
+                let start = Instant::now();
+                functions = parse(&text)?;
+                best = best.min(start.elapsed().as_secs_f64());
+            }
+            Ok((functions, megabytes / best))
         };
     let (functions, full) =
         rate(&|text| Module::parse(text).map(|module| module.functions().len()))?;

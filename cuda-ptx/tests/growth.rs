@@ -123,12 +123,12 @@ fn of_short_texts() {
 }
 
 #[test]
-#[ignore = "takes a minute in release mode"]
+#[ignore = "takes minutes, and 4 GB of memory"]
 fn of_100_megabytes() {
     for kind in KINDS {
         let took = work(kind, 100_000_000);
         println!("{:>8.2} s  `{}`", took.as_secs_f64(), kind.1.escape_debug());
-        // Three passes at 10 MB/s; real texts take a fraction of it.
-        assert!(took < Duration::from_secs(30), "`{}` took {took:?}", kind.1);
+        // Three passes, on a machine that has other work besides.
+        assert!(took < Duration::from_secs(60), "`{}` took {took:?}", kind.1);
     }
 }
