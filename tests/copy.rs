@@ -3,7 +3,7 @@
 use cuda_driver::{ContextFlags, ErrorKind};
 
 use crate::support::bench::Bench;
-use crate::support::{Test, numbers};
+use crate::support::{Test, numbers, sized};
 
 #[test]
 fn every_pair_of_ends_copies() -> Test {
@@ -184,7 +184,7 @@ fn slices_are_never_in_flight_after_return() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let slow = crate::support::kernels::SlowAdd::load(bench.context(), bench.slow());
-    for len in [256, 1 << 20, 3 << 20] {
+    for len in [256, sized(1 << 20), sized(3 << 20)] {
         let mut scratch = stream.zeroed::<f32>(256)?;
         slow.occupy(&stream, &mut scratch)?;
         let mut host = numbers(len);
@@ -217,12 +217,12 @@ fn pageable_copies_from_page_locked_memory_are_taken_at_the_return() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let slow = crate::support::kernels::SlowAdd::load(bench.context(), bench.slow());
-    let mut pinned = stream.pinned_from(&numbers(100_000))?;
+    let mut pinned = stream.pinned_from(&numbers(sized(100_000)))?;
     let mut scratch = stream.zeroed::<f32>(256)?;
     slow.occupy(&stream, &mut scratch)?;
     // A plain slice of page-locked memory, which the driver would read after the return.
     let memory = stream.upload(pinned.as_slice()?)?;
     pinned.as_mut_slice()?.fill(0);
-    assert_eq!(memory.to_vec()?, numbers(100_000));
+    assert_eq!(memory.to_vec()?, numbers(sized(100_000)));
     Ok(())
 }

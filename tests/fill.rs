@@ -1,7 +1,7 @@
 //! Filling and zeroing.
 
-use crate::support::Test;
 use crate::support::bench::Bench;
+use crate::support::{Test, sized};
 
 /// Fills a range in the middle, and demands that nothing else changed.
 fn fill_middle<T>(bench: &Bench, background: T, value: T) -> Test
@@ -81,9 +81,9 @@ fn the_unsuffixed_memcpy_and_memset_are_never_called() -> Test {
     };
     let stream = bench.stream();
     let (result, calls) = bench.calls_of(|| -> Test {
-        let mut memory = stream.zeroed::<u32>(100_000)?;
+        let mut memory = stream.zeroed::<u32>(sized(100_000))?;
         memory.fill(3)?;
-        memory.copy_from(&vec![4; 100_000])?;
+        memory.copy_from(&vec![4; sized(100_000)])?;
         memory.to_vec()?;
         let mut legacy = bench.context().legacy_stream().zeroed::<u32>(10)?;
         legacy.fill(1)?;

@@ -4,7 +4,7 @@ use cuda_driver::{ErrorKind, PinnedBuffer};
 
 use crate::support::bench::Bench;
 use crate::support::kernels::SlowAdd;
-use crate::support::{Test, numbers};
+use crate::support::{Test, numbers, sized};
 
 #[test]
 fn as_slice_waits_for_the_copy_into_the_buffer() -> Test {
@@ -12,7 +12,7 @@ fn as_slice_waits_for_the_copy_into_the_buffer() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let slow = SlowAdd::load(bench.context(), bench.slow());
-    let len = 1 << 20;
+    let len = sized(1 << 20);
     let source = stream.upload(&numbers(len))?;
     let mut buffer = stream.pinned_from(&vec![u32::MAX; len])?;
     let mut scratch = stream.zeroed::<f32>(256)?;
@@ -31,7 +31,7 @@ fn as_mut_slice_waits_for_copies_out_of_the_buffer() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let slow = SlowAdd::load(bench.context(), bench.slow());
-    let len = 1 << 18;
+    let len = sized(1 << 18);
     let mut buffer = stream.pinned_from(&numbers(len))?;
     let mut target = stream.zeroed::<u32>(len)?;
     let mut scratch = stream.zeroed::<f32>(256)?;
@@ -48,7 +48,7 @@ fn pinned_memory_is_not_freed_while_a_copy_reads_or_writes_it() -> Test {
     let bench = Bench::new();
     let stream = bench.stream();
     let slow = SlowAdd::load(bench.context(), bench.slow());
-    let len = 1 << 18;
+    let len = sized(1 << 18);
     for _ in 0..bench.repeats().min(4) {
         let buffer = stream.pinned_from(&numbers(len))?;
         let mut target = stream.zeroed::<u32>(len)?;
@@ -105,7 +105,7 @@ fn several_streams_read_one_buffer_and_a_later_write_waits_for_all() -> Test {
     let bench = Bench::new();
     let streams = [bench.stream(), bench.stream(), bench.stream()];
     let slow = SlowAdd::load(bench.context(), bench.slow());
-    let len = 1 << 16;
+    let len = sized(1 << 16);
     let mut buffer = streams[0].pinned_from(&numbers(len))?;
     let mut targets = Vec::new();
     for stream in &streams {

@@ -124,7 +124,13 @@ impl Bench {
 
     /// How often a test repeats what goes wrong only sometimes.
     pub(crate) fn repeats(&self) -> usize {
-        if self.is_real() { 50 } else { 8 }
+        if self.is_real() {
+            50
+        } else if cfg!(miri) {
+            2
+        } else {
+            8
+        }
     }
 
     /// The context that is current on this thread.
