@@ -73,5 +73,9 @@ pub(crate) fn numbers(len: usize) -> Vec<u32> {
 /// A size in elements or repeats: the same everywhere but under Miri, which is ten thousand times slower and gets a 256th, and at least 64.
 pub(crate) const fn sized(len: usize) -> usize {
     let small = if len / 256 < 64 { 64 } else { len / 256 };
-    if cfg!(miri) && small < len { small } else { len }
+    if cfg!(miri) && small < len {
+        small
+    } else {
+        len
+    }
 }
