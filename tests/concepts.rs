@@ -35,6 +35,7 @@ mod old_driver;
 mod order;
 mod order_drop;
 mod order_threads;
+mod own_library;
 mod pinned;
 mod process;
 mod raw_memory;

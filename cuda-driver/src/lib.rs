@@ -119,6 +119,10 @@ pub use memory::{
 pub use module::{JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode};
 pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags};
 
+/// The software driver: instances with settings, faults, reports and sweeps, for [`Driver::simulated_by`].
+#[cfg(feature = "simulator")]
+pub use cuda_sim as simulator;
+
 /// What the macros of this crate expand to; not for use by hand.
 #[doc(hidden)]
 pub mod __private {

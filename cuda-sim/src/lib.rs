@@ -87,6 +87,7 @@ mod sweep;
 mod table;
 mod trace;
 mod unbuilt;
+mod verdict;
 
 pub use builder::{BuildError, Builder};
 pub use cuda_sim_machine::SourceLine;
@@ -99,6 +100,7 @@ pub use simulator::Simulator;
 pub use site::CallSite;
 pub use sweep::{Failure, Finding, Mistake, Sweep, SweepReport, sweep};
 pub use trace::{Calls, TraceEntry};
+pub use verdict::Verdict;
 
 /// The fault of a kernel, as the machine that executes it reports it.
 pub use cuda_sim_machine as machine;
