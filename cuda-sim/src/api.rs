@@ -28,6 +28,7 @@ mod set;
 mod stream;
 mod stream_capture;
 mod transfer;
+mod virtual_memory;
 mod word;
 
 use crate::table::Built;
@@ -62,6 +63,7 @@ pub(crate) fn groups() -> Vec<&'static [Built]> {
         set::BUILT,
         stream::BUILT,
         stream_capture::BUILT,
+        virtual_memory::BUILT,
         word::BUILT,
     ]
 }

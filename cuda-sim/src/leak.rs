@@ -41,6 +41,10 @@ pub enum LeakKind {
     Graph,
     /// A CUDA array.
     Array,
+    /// Physical memory whose handle was not released.
+    PhysicalMemory,
+    /// Reserved addresses.
+    AddressReservation,
 }
 
 /// A thing that was made and not released.
@@ -110,7 +114,8 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             Origin::Pool(_) => LeakKind::StreamOrderedMemory,
             Origin::Host(_) => LeakKind::PinnedMemory,
             Origin::Registered(_) => LeakKind::RegisteredMemory,
-            Origin::Module(_)
+            Origin::Mapped
+            | Origin::Module(_)
             | Origin::ManagedModule(_)
             | Origin::Graph
             | Origin::Heap
@@ -190,6 +195,23 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         handle,
         size: array.size() as u64,
         call: array.call,
+        site: None,
+    }));
+    let physical = state.physical.iter();
+    let held = physical.filter(|(_, physical)| physical.references > 0);
+    leaks.extend(held.map(|(handle, physical)| Leak {
+        kind: LeakKind::PhysicalMemory,
+        handle,
+        size: physical.size as u64,
+        call: physical.call,
+        site: None,
+    }));
+    let reserved = state.virtual_memory.reserved.iter();
+    leaks.extend(reserved.map(|(address, (size, call))| Leak {
+        kind: LeakKind::AddressReservation,
+        handle: *address,
+        size: *size as u64,
+        call: *call,
         site: None,
     }));
     leaks.extend(state.graphs.iter().map(|(handle, ())| Leak {

@@ -28,6 +28,7 @@ pub(crate) mod space;
 pub(crate) mod storage;
 pub(crate) mod stream;
 pub(crate) mod transfer;
+pub(crate) mod virtual_memory;
 pub(crate) mod word;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,7 @@ use pool::Pool;
 use queue::{Operation, OperationId, Queue, StreamId};
 use space::Space;
 use stream::Stream;
+use virtual_memory::{Physical, VirtualMemory};
 
 /// Reports that are kept; a kernel in error can make many.
 const KEPT_REPORTS: usize = 10_000;
@@ -94,6 +96,8 @@ pub(crate) struct State {
     pub(crate) kernels: Table<LibraryKernel>,
     pub(crate) pools: Table<Pool>,
     pub(crate) arrays: Table<Array>,
+    pub(crate) physical: Table<Physical>,
+    pub(crate) virtual_memory: VirtualMemory,
     pub(crate) graphs: Table<()>,
     pub(crate) threads: BTreeMap<u64, Thread>,
     pub(crate) space: Space,
@@ -161,6 +165,8 @@ impl State {
             kernels: Table::new(slot, Kind::Kernel),
             pools,
             arrays: Table::new(slot, Kind::Array),
+            physical: Table::new(slot, Kind::Physical),
+            virtual_memory: VirtualMemory::default(),
             graphs: Table::new(slot, Kind::Graph),
             threads: BTreeMap::new(),
             space: Space::new(slot, devices.len()),

@@ -224,7 +224,7 @@ impl Memory for DeviceView<'_> {
             return Err(refused(
                 address,
                 bytes.len(),
-                "constant memory, which a kernel cannot write",
+                "memory that a kernel cannot write",
             ));
         }
         self.note(block, AccessKind::Write, offset, bytes.len());
@@ -241,11 +241,7 @@ impl Memory for DeviceView<'_> {
     ) -> Result<u64, MemoryFault> {
         let (block, offset) = self.find(address, size)?;
         if block.read_only {
-            return Err(refused(
-                address,
-                size,
-                "constant memory, which a kernel cannot write",
-            ));
+            return Err(refused(address, size, "memory that a kernel cannot write"));
         }
         self.note(block, AccessKind::Atomic, offset, size);
         match &block.data {

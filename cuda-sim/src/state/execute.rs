@@ -207,8 +207,10 @@ impl State {
 }
 
 /// Makes the contents unknown.
-fn forget(block: &mut Block) {
-    if let Data::Device(storage) = &mut block.data {
+pub(crate) fn forget(block: &mut Block) {
+    if let Data::Device(storage) = &mut block.data
+        && let Some(storage) = Arc::get_mut(storage)
+    {
         storage.poison();
     }
 }

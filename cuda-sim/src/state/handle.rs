@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Graph,
     /// `CUarray`
     Array,
+    /// `CUmemGenericAllocationHandle`
+    Physical,
     /// `CUlibrary`
     Library,
     /// `CUkernel`

@@ -1,5 +1,7 @@
 //! Allocating and releasing blocks.
 
+use std::sync::Arc;
+
 use cuda_sys::CUresult;
 
 use crate::code;
@@ -58,28 +60,11 @@ impl State {
         let capacity = size
             .checked_next_multiple_of(ALIGNMENT)
             .ok_or(code::OUT_OF_MEMORY)?;
-        if !self.has_room(device, capacity) {
-            let pools: Vec<u64> = self
-                .pools
-                .iter()
-                .filter(|(_, pool)| pool.device == device)
-                .map(|(handle, _)| handle)
-                .collect();
-            for pool in pools {
-                self.trim_pool(pool, 0, call);
-            }
-        }
-        if !self.has_room(device, capacity) {
+        let storage = self.take_room(device, capacity, call)?;
+        let Some(address) = self.space.place(device, capacity) else {
+            self.unuse(device, capacity);
             return Err(code::OUT_OF_MEMORY);
-        }
-        let storage = Storage::new(capacity).ok_or(code::OUT_OF_MEMORY)?;
-        let address = self
-            .space
-            .place(device, capacity)
-            .ok_or(code::OUT_OF_MEMORY)?;
-        if let Some(device) = self.devices.get_mut(device) {
-            device.used += capacity;
-        }
+        };
         Ok(Block {
             address,
             capacity,
@@ -91,6 +76,36 @@ impl State {
             presence: Presence::Pending,
             touched: Touched::default(),
         })
+    }
+
+    /// Takes memory from a device, if need be from what its pools hold in reserve.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    pub(crate) fn take_room(
+        &mut self,
+        device: usize,
+        bytes: usize,
+        call: u64,
+    ) -> Result<Arc<Storage>, CUresult> {
+        if !self.has_room(device, bytes) {
+            let pools = self.pools.iter();
+            let pools: Vec<u64> = pools
+                .filter(|(_, pool)| pool.device == device)
+                .map(|(handle, _)| handle)
+                .collect();
+            for pool in pools {
+                self.trim_pool(pool, 0, call);
+            }
+        }
+        if !self.has_room(device, bytes) {
+            return Err(code::OUT_OF_MEMORY);
+        }
+        let storage = Storage::new(bytes).ok_or(code::OUT_OF_MEMORY)?;
+        if let Some(device) = self.devices.get_mut(device) {
+            device.used += bytes;
+        }
+        Ok(Arc::new(storage))
     }
 
     fn has_room(&self, device: usize, bytes: usize) -> bool {
@@ -247,9 +262,7 @@ impl State {
                     .take()
                     .map_or(0, |allocation| allocation.size);
                 block.presence = Presence::Freed;
-                if let Data::Device(storage) = &mut block.data {
-                    storage.poison();
-                }
+                crate::state::execute::forget(block);
             }
             let free = FreeBlock {
                 address,

@@ -13,6 +13,8 @@ pub(crate) struct Reach {
     device: usize,
     /// Devices whose memory was opened by enabling peer access: all but that of pools.
     peers: BTreeSet<usize>,
+    /// Where memory is mapped to which the device has access.
+    mapped: BTreeSet<u64>,
     /// Other devices' pools that were opened to this one.
     pools: BTreeSet<u64>,
 }
@@ -20,6 +22,9 @@ pub(crate) struct Reach {
 impl Reach {
     /// Whether they may access a block.
     pub(crate) fn includes(&self, block: &Block) -> bool {
+        if block.origin == Origin::Mapped {
+            return self.mapped.contains(&block.address);
+        }
         if block.is_host() || block.device == self.device {
             return true;
         }
@@ -38,8 +43,11 @@ impl State {
         let peers = contexts.into_iter().flat_map(|entry| &entry.peers);
         let pools = self.pools.iter();
         let open = pools.filter(|(_, pool)| pool.peers.contains(&device));
+        let mapped = self.virtual_memory.mappings.iter();
+        let mapped = mapped.filter(|(_, mapping)| mapping.access.contains_key(&device));
         Reach {
             device,
+            mapped: mapped.map(|(address, _)| *address).collect(),
             peers: peers
                 .filter_map(|peer| Some(self.contexts.get(*peer).ok()?.device))
                 .collect(),

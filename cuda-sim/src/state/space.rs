@@ -5,6 +5,7 @@
 //! stream gets there.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use crate::state::context::ContextRef;
 use crate::state::heap::Heap;
@@ -19,6 +20,8 @@ pub(crate) const ALIGNMENT: usize = 512;
 const BASE: u64 = 1 << 45;
 /// Address space of an instance, shared by its devices.
 const SLOT_SPAN: u64 = 1 << 39;
+/// Address space of all instances.
+const ALL_SLOTS: u64 = SLOT_SPAN * crate::slot::SLOTS as u64;
 /// Freed blocks that are remembered to explain a later access.
 const REMEMBERED: usize = 4096;
 
@@ -26,7 +29,7 @@ const REMEMBERED: usize = 4096;
 #[derive(Debug)]
 pub(crate) enum Data {
     /// In the software driver, as memory of a device.
-    Device(Storage),
+    Device(Arc<Storage>),
     /// In the host's memory.
     Host(HostMemory),
 }
@@ -48,6 +51,8 @@ pub(crate) enum Origin {
     Module(u64),
     /// The elements of a CUDA array.
     Array,
+    /// Physical memory that was mapped.
+    Mapped,
     /// `cuMemAllocManaged`
     Managed,
     /// A managed variable of the module with that handle.
@@ -250,7 +255,15 @@ impl Space {
 
     /// Whether the address is one that only devices have.
     pub(crate) fn is_device_address(&self, address: u64) -> bool {
-        (BASE..BASE + SLOT_SPAN * crate::slot::SLOTS as u64).contains(&address)
+        (BASE..BASE + 2 * ALL_SLOTS).contains(&address)
+    }
+
+    /// The addresses that programs can reserve: behind those of all instances.
+    pub(crate) fn virtual_addresses(&self) -> std::ops::Range<u64> {
+        let start = self.ends.first().map_or(BASE, |end| end - 1);
+        let slot = (start - BASE) / SLOT_SPAN;
+        let start = BASE + ALL_SLOTS + slot * SLOT_SPAN;
+        start..start + SLOT_SPAN
     }
 
     /// The block that starts at `address`.
@@ -280,7 +293,16 @@ impl Space {
     pub(crate) fn reachable(&self, address: u64) -> Option<(&Block, usize)> {
         let (block, allocation) = self.allocation(address)?;
         let offset = (address - block.address) as usize;
-        Some((block, allocation.size - offset))
+        let mut len = allocation.size - offset;
+        // Mappings that follow each other count as one.
+        if block.origin == Origin::Mapped {
+            let open =
+                |block: &&Block| block.origin == Origin::Mapped && block.allocation.is_some();
+            while let Some(next) = self.blocks.get(&(address + len as u64)).filter(open) {
+                len += next.capacity;
+            }
+        }
+        Some((block, len))
     }
 
     /// All blocks by address.
