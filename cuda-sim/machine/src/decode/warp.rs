@@ -57,6 +57,17 @@ impl<'a> Decoder<'_, 'a> {
                 self.pair(&mut instr, destination)?;
                 self.push(instr);
             }
+            (["redux", "sync", operation, modifiers @ .., "f32"], [destination, a, members]) => {
+                let Some((run, imm)) = warp::single_reduction(operation, modifiers) else {
+                    return Ok(false);
+                };
+                let mut instr = self.instr(Op::Collective(run));
+                instr.src[0] = self.source(a, Ty::F32)?;
+                instr.src[3] = self.source(members, Ty::B32)?;
+                instr.imm = imm;
+                instr.dst[0] = self.destination(destination, Ty::F32)?;
+                self.push(instr);
+            }
             (["redux", "sync", operation, ty], [destination, a, members]) => {
                 let Some(run) = warp::reduction(operation, ty) else {
                     return Ok(false);

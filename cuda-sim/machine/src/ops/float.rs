@@ -8,7 +8,7 @@ mod mixed;
 mod pairs;
 mod soft;
 
-pub(crate) use extremes::of_three;
+pub(crate) use extremes::{extreme, of_three};
 pub(crate) use half::{Brain, Format, Half, add_halves, max_halves, min_halves};
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};

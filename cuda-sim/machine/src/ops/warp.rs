@@ -172,6 +172,34 @@ pub(crate) fn reduction(operation: &str, ty: &str) -> Option<Access> {
     })
 }
 
+/// The operation of `redux` on singles: the modifiers behind the operation.
+pub(crate) fn single_reduction(operation: &str, modifiers: &[&str]) -> Option<(Access, i64)> {
+    let flags = match modifiers {
+        [] => 0,
+        ["NaN"] => 2,
+        ["abs"] => 4,
+        ["abs", "NaN"] => 6,
+        _ => return None,
+    };
+    let smaller = match operation {
+        "min" => 1,
+        "max" => 0,
+        _ => return None,
+    };
+    let run: Access = |i, scope, _, mask| {
+        let a = u32::row(&scope.registers, i.src[0]);
+        let value = lanes(mask)
+            .map(|lane| f32::from_bits(a[lane]))
+            .reduce(|a, b| super::float::extreme(i.imm & 1 == 1, i.imm & 6, a, b));
+        // A single lane's own value is treated as if it met itself.
+        let value = value.map_or(0.0, |a| super::float::extreme(true, i.imm & 6, a, a));
+        let bits = super::float::canonical32(value);
+        write(&mut scope.registers, i.dst[0], &[bits; WARP_SIZE], mask);
+        Ok(())
+    };
+    Some((run, flags | smaller))
+}
+
 /// `activemask`
 pub(crate) fn active_mask(
     i: &Instr,

@@ -31,6 +31,11 @@ pub(crate) fn excuse(form: &Form) -> Option<&str> {
             "needs compute capability 10.0: reads what the proved vectors of 16 bytes read",
         );
     }
+    if name.starts_with("redux") && has(".f32") {
+        return Some(
+            "needs compute capability 10.0: the proved minima and maxima of f32, lane after lane",
+        );
+    }
     if has("volatile.local") {
         return Some("needs PTX ISA 9.1: computed as without .volatile");
     }

@@ -99,6 +99,11 @@ fn least(flags: i64, a: f32, b: f32, choose: fn(f32, f32) -> f32) -> f32 {
     }
 }
 
+/// The smaller or the larger one; `flags` are 2 for `.NaN` and 4 for `.abs`.
+pub(crate) fn extreme(smaller: bool, flags: i64, a: f32, b: f32) -> f32 {
+    least(flags, a, b, if smaller { min32 } else { max32 })
+}
+
 /// Applies it to two operands, or to three one after the other.
 #[inline(always)]
 fn run2(i: &Instr, r: &mut Registers, mask: u32, choose: fn(f32, f32) -> f32) {
