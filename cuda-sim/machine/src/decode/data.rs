@@ -7,7 +7,7 @@ use super::symbols::{Symbol, new_row};
 use crate::code::Op;
 use crate::ops::compare::{Combine, comparison};
 use crate::ops::map::{Entry, Ty};
-use crate::ops::{carry, compare, convert, float, integer, moves};
+use crate::ops::{carry, compare, convert, float, integer, moves, spaces};
 
 impl<'a> Decoder<'_, 'a> {
     /// Decodes the instruction if it is one of these.
@@ -36,6 +36,7 @@ impl<'a> Decoder<'_, 'a> {
                 .or_else(|| integer::lookup(mnemonic))
                 .or_else(|| float::lookup(mnemonic))
                 .or_else(|| compare::lookup(mnemonic))
+                .or_else(|| spaces::lookup(mnemonic))
             {
                 Some(entry) => self.entry(&entry, operands).map(|()| true),
                 None => self.with_carry(mnemonic, operands),
@@ -203,7 +204,7 @@ impl<'a> Decoder<'_, 'a> {
 
     /// `lop3.b32 d, a, b, c, table`
     fn lop3(&mut self, operands: &[Operand<'a>]) -> Result<bool, Why> {
-        let [destination, a, b, c, Operand::Integer(table)] = operands else {
+        let [destination, a, b, c, Operand::Integer(table @ 0..=255)] = operands else {
             return Ok(false);
         };
         let mut instr = self.instr(Op::Alu(moves::lop3));
@@ -213,7 +214,7 @@ impl<'a> Decoder<'_, 'a> {
             self.source(c, Ty::B32)?,
             0,
         ];
-        instr.imm = *table & 0xff;
+        instr.imm = *table;
         instr.dst[0] = self.destination(destination, Ty::B32)?;
         self.push(instr);
         Ok(true)
@@ -242,7 +243,7 @@ impl<'a> Decoder<'_, 'a> {
             self.source(c, Ty::B32)?,
             0,
         ];
-        logic.imm = *table & 0xff;
+        logic.imm = *table;
         logic.dst[0] = new_row(32, &mut self.code);
         let zero = self.source(&Operand::Integer(0), Ty::B32)?;
         let mut set = self.instr(Op::SetPredicate(test.test, combine));

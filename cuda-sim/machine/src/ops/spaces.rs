@@ -1,7 +1,8 @@
-//! `isspacep`: which space a generic address leads to.
+//! Which space a generic address leads to, and which block's shared memory: each block is a cluster of its own.
 
 use crate::code::Instr;
 use crate::exec::{Env, LaneError, Scope, Space, resolve};
+use crate::ops::map::{Entry, Ty, entry, lane, pack, unpack};
 use crate::registers::Lane;
 use crate::{GlobalSpace, WARP_SIZE};
 
@@ -52,4 +53,22 @@ pub(crate) fn is_in_space(
         .fold(0, |all, lane| all | 1 << lane);
     scope.registers.set_predicate(i.dst[0], inside, mask);
     Ok(())
+}
+
+/// The forms of `mapa` and `getctarank`, split at their dots. An address that is mapped to a block that the cluster does not have lies in
+/// no memory.
+pub(crate) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
+    Some(match mnemonic {
+        ["mapa", "shared::cluster", "u32"] => {
+            entry!(B32 <- B32 B32 |a, b| if b == 0 { a } else { u32::MAX })
+        }
+        ["mapa", "u64"] | ["mapa", "shared::cluster", "u64"] => {
+            entry!(B64 <- B64 B32 |a, b| if b == 0 { a } else { u64::MAX })
+        }
+        ["getctarank", "shared::cluster", "u32"] => entry!(B32 <- B32 |_a| 0),
+        ["getctarank", "u64"] | ["getctarank", "shared::cluster", "u64"] => {
+            entry!(B32 <- B64 |_a| 0)
+        }
+        _ => return None,
+    })
 }
