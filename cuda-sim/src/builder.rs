@@ -185,6 +185,12 @@ impl Builder {
         self
     }
 
+    /// So many launches can wait in a stream; a further one waits until the first of them was executed. Default: 1020, as on an H200.
+    pub fn launch_queue(mut self, launches: usize) -> Self {
+        self.settings.options.launch_queue = launches.max(1);
+        self
+    }
+
     /// How long [`build`](Self::build) waits where too many instances live. Default: two minutes.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

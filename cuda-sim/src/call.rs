@@ -9,12 +9,14 @@ use parking_lot::MutexGuard;
 
 use crate::args::number;
 use crate::code;
+use crate::fault::CallInfo;
 use crate::fault::FailureMode;
 use crate::instance::Instance;
 use crate::report::{Report, ReportKind};
 use crate::state::State;
 use crate::state::host_function;
 use crate::trace::TraceEntry;
+use crate::trace::argument::Named;
 
 /// A call of a driver function while it runs.
 #[derive(Debug)]
@@ -124,6 +126,7 @@ pub(crate) fn enter(
     slot: usize,
     symbol: &'static str,
     run: &mut dyn FnMut(&Call<'_>) -> Result<(), CUresult>,
+    arguments: &dyn Fn(&mut Vec<Named>, bool),
 ) -> CUresult {
     let Some(instance) = crate::slot::instance(slot) else {
         return code::DEINITIALIZED;
@@ -139,7 +142,22 @@ pub(crate) fn enter(
         number: call_number,
         thread: thread_number(),
     };
-    let planned = instance.faults.lock().next(symbol, call_number);
+    let traced = instance.trace.lock().is_some();
+    let mut given = Vec::new();
+    if traced || instance.faults.lock().wants_arguments() {
+        arguments(&mut given, false);
+    }
+    // Names are those of the time before the call: what it releases has none afterwards.
+    let given_json = if traced {
+        instance.name(&given)
+    } else {
+        Vec::new()
+    };
+    let planned = instance.faults.lock().next(&CallInfo {
+        number: call_number,
+        symbol,
+        arguments: &given,
+    });
     let result = match planned {
         Some(fault) if fault.mode != FailureMode::AfterExecuting => fault.result,
         fault => {
@@ -147,13 +165,21 @@ pub(crate) fn enter(
             fault.map_or(result, |fault| fault.result)
         }
     };
-    if let Some(trace) = instance.trace.lock().as_mut() {
-        trace.push(TraceEntry {
+    if traced {
+        let mut stored = Vec::new();
+        if result == code::SUCCESS {
+            arguments(&mut stored, true);
+        }
+        let stored_json = instance.name(&stored);
+        let entry = TraceEntry {
             number: call.number,
             thread: call.thread,
             symbol,
             result,
-        });
+        };
+        if let Some(trace) = instance.trace.lock().as_mut() {
+            trace.add(entry, &given_json, &stored_json);
+        }
     }
     result
 }

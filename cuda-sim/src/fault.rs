@@ -1,6 +1,10 @@
 //! Failures on demand.
 
+use std::fmt;
+
 use cuda_sys::CUresult;
+
+use crate::trace::argument::Named;
 
 /// How a call is made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,10 +33,47 @@ pub(crate) struct Struck {
     pub(crate) call: u64,
 }
 
+/// A call that is about to be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CallInfo<'a> {
+    /// Its number among the calls of the instance.
+    pub number: u64,
+    /// The exact symbol.
+    pub symbol: &'static str,
+    pub(crate) arguments: &'a [Named],
+}
+
+impl CallInfo<'_> {
+    /// A number, handle or address that is passed, by the name of the parameter as in [`Simulator::trace_json`](crate::Simulator::trace_json).
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<u64> {
+        let argument = self.arguments.iter().find(|(known, _)| *known == name);
+        argument.and_then(|(_, value)| value.bits())
+    }
+
+    /// The stream that is passed, as a number.
+    #[must_use]
+    pub fn stream(&self) -> Option<u64> {
+        self.argument("stream")
+    }
+
+    /// The bytes or elements that are passed.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        let names = ["size", "len", "count"];
+        names.iter().find_map(|name| self.argument(name))
+    }
+}
+
+/// Decides about each call.
+pub(crate) type Chooser = Box<dyn FnMut(&CallInfo<'_>) -> Option<(FailureMode, CUresult)> + Send>;
+
 /// The failures that are planned.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Faults {
     plans: Vec<Plan>,
+    choosers: Vec<Chooser>,
     first: Option<Struck>,
 }
 
@@ -59,7 +100,25 @@ impl Plan {
     }
 }
 
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faults")
+            .field("plans", &self.plans)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Faults {
+    /// Whether arguments are asked about.
+    pub(crate) fn wants_arguments(&self) -> bool {
+        !self.choosers.is_empty()
+    }
+
+    /// Lets a function decide about each call.
+    pub(crate) fn choose(&mut self, chooser: Chooser) {
+        self.choosers.push(chooser);
+    }
+
     /// Makes the `nth` call of `symbol` from now (1: the next; `*`: of any function) fail.
     pub(crate) fn plan(&mut self, symbol: &str, nth: u64, fault: Fault) {
         self.plans.push(Plan {
@@ -71,6 +130,7 @@ impl Faults {
 
     /// Forgets what has not struck, and ends a loss; says how many those were.
     pub(crate) fn clear(&mut self) -> usize {
+        self.choosers.clear();
         std::mem::take(&mut self.plans).len()
     }
 
@@ -80,19 +140,35 @@ impl Faults {
     }
 
     /// Counts a call; its failure, if one is due.
-    pub(crate) fn next(&mut self, symbol: &'static str, call: u64) -> Option<Fault> {
-        if self.plans.is_empty() {
+    pub(crate) fn next(&mut self, call: &CallInfo<'_>) -> Option<Fault> {
+        if self.plans.is_empty() && self.choosers.is_empty() {
             return None;
         }
         let mut due = None;
+        let symbol = call.symbol;
         self.plans.retain_mut(|plan| {
             if plan.strikes(symbol) {
                 due.get_or_insert(plan.fault);
             }
             plan.remaining > 0 || plan.fault.mode == FailureMode::Lost
         });
-        if due.is_some() {
+        for choose in &mut self.choosers {
+            if let Some((mode, result)) = choose(call) {
+                due.get_or_insert(Fault { result, mode });
+            }
+        }
+        if let Some(fault) = due {
+            let call = call.number;
             self.first.get_or_insert(Struck { symbol, call });
+            // What a function chose lasts like what was planned.
+            let planned = self.plans.iter().any(|plan| plan.remaining == 0);
+            if fault.mode == FailureMode::Lost && !planned {
+                self.plans.push(Plan {
+                    symbol: symbol.to_owned(),
+                    remaining: 0,
+                    fault,
+                });
+            }
         }
         due
     }
@@ -101,9 +177,18 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::argument::Value;
+
+    fn call(symbol: &'static str) -> CallInfo<'static> {
+        CallInfo {
+            number: 1,
+            symbol,
+            arguments: &[("size", Value::Size(9))],
+        }
+    }
 
     fn struck<const N: usize>(faults: &mut Faults, symbols: [&'static str; N]) -> [bool; N] {
-        symbols.map(|symbol| faults.next(symbol, 1).is_some())
+        symbols.map(|symbol| faults.next(&call(symbol)).is_some())
     }
 
     #[test]
@@ -140,5 +225,16 @@ mod tests {
         assert_eq!(struck(&mut faults, calls), [false, true, true, false]);
         assert_eq!(faults.clear(), 1);
         assert_eq!(struck(&mut faults, ["cuMemFree_v2"]), [false]);
+    }
+
+    #[test]
+    fn a_function_decides_by_symbol_and_arguments() {
+        let mut faults = Faults::default();
+        faults.choose(Box::new(|call| {
+            let lost = call.symbol == "cuMemAlloc_v2" && call.size() == Some(9);
+            lost.then_some((FailureMode::Lost, CUresult(2)))
+        }));
+        let calls = ["cuMemFree_v2", "cuMemAlloc_v2", "cuMemFree_v2"];
+        assert_eq!(struck(&mut faults, calls), [false, true, true]);
     }
 }

@@ -12,7 +12,8 @@ use crate::report::Report;
 use crate::site::Sites;
 use crate::state::State;
 use crate::state::host_function::Job;
-use crate::trace::TraceEntry;
+use crate::trace::Trace;
+use crate::trace::argument::Named;
 
 /// An instance. One lock guards its state; it is never held while foreign code runs.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(crate) struct Instance {
     /// Signalled when a host function returned.
     pub(crate) progress: Condvar,
     pub(crate) faults: Mutex<Faults>,
-    pub(crate) trace: Mutex<Option<Vec<TraceEntry>>>,
+    pub(crate) trace: Mutex<Option<Trace>>,
     /// The queue of the thread that runs host functions, once there is one.
     pub(crate) worker: Mutex<Option<Sender<Job>>>,
     /// Wakes the thread that runs the streams of host functions when nobody waits, once there is one.
@@ -88,6 +89,17 @@ impl Instance {
     /// Starts counting anew; the numbers of calls go on.
     pub(crate) fn reset_counts(&self) {
         self.calls.lock().clear();
+    }
+
+    /// Arguments as JSON, under the names that the trace gives.
+    pub(crate) fn name(&self, arguments: &[Named]) -> Vec<(&'static str, String)> {
+        let mut trace = self.trace.lock();
+        let Some(trace) = trace.as_mut() else {
+            return Vec::new();
+        };
+        let state = self.state.lock();
+        let named = |argument: &Named| (argument.0, trace.names.json(&state, argument));
+        arguments.iter().map(named).collect()
     }
 
     /// Adds a report.

@@ -93,7 +93,7 @@ pub use builder::{BuildError, Builder};
 pub use cuda_sim_machine::SourceLine;
 pub use device::DeviceConfig;
 pub use environment::EnvironmentError;
-pub use fault::FailureMode;
+pub use fault::{CallInfo, FailureMode};
 pub use leak::{Leak, LeakKind};
 pub use report::{AccessKind, AllocationInfo, Race, RaceSide, Report, ReportKind};
 pub use simulator::Simulator;

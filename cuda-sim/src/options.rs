@@ -23,6 +23,8 @@ pub(crate) struct Options {
     pub(crate) wait_patience: Duration,
     /// What kernels print goes to the process's own output too.
     pub(crate) echo_printf: bool,
+    /// Launches that wait in a stream before the next one has to.
+    pub(crate) launch_queue: usize,
     /// When kernels are given up.
     pub(crate) limits: Limits,
     /// The most threads that run one kernel.
@@ -37,6 +39,7 @@ impl Default for Options {
             shuffle_blocks: false,
             deferred: true,
             call_sites: false,
+            launch_queue: 1_020,
             check_order: true,
             wait_patience: Duration::from_secs(10),
             echo_printf: true,

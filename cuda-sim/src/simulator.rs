@@ -7,13 +7,13 @@ use cuda_sim_machine::Fault as KernelFault;
 use cuda_sys::{CUresult, Library};
 
 use crate::builder::{Builder, Settings};
-use crate::fault::{FailureMode, Fault, Struck};
+use crate::fault::{CallInfo, FailureMode, Fault, Struck};
 use crate::instance::Instance;
 use crate::leak::Leak;
 use crate::report::Report;
 use crate::slot::Slot;
 use crate::state::State;
-use crate::trace::{Calls, TraceEntry};
+use crate::trace::{Calls, Trace, TraceEntry};
 
 /// An instance of the software driver: its devices, handles, addresses and reports are its own.
 ///
@@ -102,13 +102,46 @@ impl Simulator {
 
     /// Starts listing calls, or ends it and forgets the list.
     pub fn set_trace(&self, on: bool) {
-        *self.instance.trace.lock() = on.then(Vec::new);
+        *self.instance.trace.lock() = on.then(Trace::default);
     }
 
     /// The calls since tracing was switched on.
     #[must_use]
     pub fn trace(&self) -> Vec<TraceEntry> {
-        self.instance.trace.lock().clone().unwrap_or_default()
+        let trace = self.instance.trace.lock();
+        trace
+            .as_ref()
+            .map(|trace| trace.entries.clone())
+            .unwrap_or_default()
+    }
+
+    /// The calls since tracing was switched on, as lines of JSON: equal runs of a program give equal bytes, for one seed and one thread.
+    ///
+    /// A line is an object with `call` (its number), `thread`, `symbol`, `arguments`, `result` (the name of the code) and, of a call that
+    /// succeeds, `stored`: what it stored for the caller. Handles, addresses and threads have names in the order in which they appear,
+    /// such as `"stream#1"`, `"alloc#2+0x10"` and `"thread#1"`; memory that only the host knows is `"host"`, a place for a result `"out"`, and
+    /// a place that is read `"in"`.
+    ///
+    /// ```
+    /// let simulator = cuda_sim::Simulator::new();
+    /// simulator.set_trace(true);
+    /// let init = simulator.library().cuInit()?;
+    /// // SAFETY: no pointers are passed.
+    /// unsafe { init(0) };
+    /// assert_eq!(
+    ///     simulator.trace_json(),
+    ///     r#"{"call":1,"thread":"thread#1","symbol":"cuInit","arguments":{"flags":0},"result":"CUDA_SUCCESS","stored":{}}
+    /// "#
+    /// );
+    /// # Ok::<(), cuda_sys::MissingSymbol>(())
+    /// ```
+    #[must_use]
+    pub fn trace_json(&self) -> String {
+        let trace = self.instance.trace.lock();
+        trace
+            .as_ref()
+            .map(|trace| trace.lines.clone())
+            .unwrap_or_default()
     }
 
     /// What was made and not released yet.
@@ -184,6 +217,41 @@ impl Simulator {
     /// [`clear_failures`](Self::clear_failures).
     pub fn lose_device(&self, symbol: &str, nth: u64, code: CUresult) {
         self.plan_failure(symbol, nth, code, FailureMode::Lost);
+    }
+
+    /// Lets `choose` decide about each call whether it fails and how, until [`clear_failures`](Self::clear_failures). The instance waits meanwhile:
+    /// it must not be used.
+    ///
+    /// ```
+    /// use cuda_sim::FailureMode;
+    /// use cuda_sys::CUresult;
+    ///
+    /// let simulator = cuda_sim::Simulator::new();
+    /// // Large copies fail.
+    /// simulator.fail_when(|call| {
+    ///     let large = call.symbol.starts_with("cuMemcpy") && call.size().is_some_and(|size| size > 1 << 20);
+    ///     large.then_some((FailureMode::Refused, CUresult::CUDA_ERROR_UNKNOWN))
+    /// });
+    /// ```
+    pub fn fail_when(
+        &self,
+        choose: impl FnMut(&CallInfo<'_>) -> Option<(FailureMode, CUresult)> + Send + 'static,
+    ) {
+        self.instance.faults.lock().choose(Box::new(choose));
+    }
+
+    /// Makes the `nth` launch of a kernel of that name from now (1: the next; `*`: of any) end in an error of the device when it is executed,
+    /// which all later calls on the device give, as after a fault.
+    pub fn fault_kernel(&self, name: &str, nth: u64, code: CUresult) {
+        let fault = (name.to_owned(), nth.max(1), code);
+        self.instance.state.lock().kernel_faults.push(fault);
+    }
+
+    /// Changes how much memory a device has. What is allocated stays, even if it is more.
+    pub fn set_memory_limit(&self, device: usize, bytes: u64) {
+        if let Some(device) = self.instance.state.lock().devices.get_mut(device) {
+            device.config.total_memory = bytes;
+        }
     }
 
     pub(crate) fn plan_failure(&self, symbol: &str, nth: u64, result: CUresult, mode: FailureMode) {

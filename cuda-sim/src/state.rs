@@ -122,6 +122,8 @@ pub(crate) struct State {
     pub(crate) order: Order,
     /// Where calls were made.
     pub(crate) sites: Arc<Sites>,
+    /// Launches that are made to fail when they are executed: the kernel's name, how many launches until then, and the code.
+    pub(crate) kernel_faults: Vec<(String, u64, CUresult)>,
     pub(crate) reports: Vec<Report>,
     /// What kernels printed.
     pub(crate) printed: Vec<u8>,
@@ -186,6 +188,7 @@ impl State {
             code_bytes: 0,
             order: Order::new(settings.options.check_order),
             sites: Arc::new(Sites::new(settings.options.call_sites)),
+            kernel_faults: Vec::new(),
             reports: Vec::new(),
             printed: Vec::new(),
             listener: settings.listener,

@@ -40,6 +40,11 @@ pub(crate) fn submit(
     after: &[OperationId],
     call: u64,
 ) -> Result<OperationId, CUresult> {
+    if matches!(work, Work::Kernel(_)) {
+        while let Some(oldest) = state.full_queue(stream) {
+            schedule::run(instance, state, &[oldest])?;
+        }
+    }
     let operation = state.enqueue(stream, work, after, call);
     if !state.options.deferred {
         schedule::advance(instance, state, &[operation]);

@@ -235,9 +235,11 @@ fn one_run<T, E: fmt::Display>(
 ) -> Run {
     let mut mistakes = Vec::new();
     let mut calls = 0;
+    let mut leaks = Vec::new();
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let made = setup(simulator);
         let before = simulator.calls().total();
+        let owned = simulator.leaks();
         if let Some((nth, mode, code)) = failure {
             simulator.plan_failure("*", nth, code, mode);
         }
@@ -246,6 +248,9 @@ fn one_run<T, E: fmt::Display>(
         }));
         calls = simulator.calls().total() - before;
         simulator.clear_failures();
+        // The end of a context would take what the program left with it.
+        leaks = simulator.leaks();
+        leaks.retain(|leak| !owned.contains(leak));
         drop(made);
         result
     }));
@@ -266,6 +271,11 @@ fn one_run<T, E: fmt::Display>(
     if !reports.is_empty() {
         mistakes.push(Mistake::Reports(reports));
     }
+    for leak in simulator.leaks() {
+        if !leaks.contains(&leak) {
+            leaks.push(leak);
+        }
+    }
     Run {
         calls,
         struck: simulator
@@ -273,6 +283,6 @@ fn one_run<T, E: fmt::Display>(
             .map(|struck| (struck.symbol, struck.call)),
         result,
         mistakes,
-        leaks: simulator.leaks(),
+        leaks,
     }
 }

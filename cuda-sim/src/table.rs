@@ -87,13 +87,34 @@ macro_rules! shim {
 }
 pub(crate) use shim;
 
+/// Tells arguments by name: what was passed, or what the function stored.
+macro_rules! tell {
+    ($($argument:ident)*) => {
+        &|_list: &mut Vec<crate::trace::argument::Named>, _stored: bool| {
+            #[allow(unused_imports, reason = "which of the two shows an argument depends on its type")]
+            use crate::trace::argument::{ByArgument, ByDebug, Show};
+            $(
+                let shown = &Show(&$argument);
+                let value = if _stored { shown.result() } else { Some(shown.value()) };
+                _list.extend(value.map(|value| (stringify!($argument), value)));
+            )*
+        }
+    };
+}
+pub(crate) use tell;
+
 /// What each symbol shares among its slots and variants.
 macro_rules! shared {
     ($symbol:ident, $function:ident, ($($argument:ident : $type:ty),*)) => {
         #[allow(clippy::too_many_arguments, reason = "as many as in C, and two")]
         #[inline(never)]
         pub(super) fn $symbol($($argument: $type,)* slot: usize, symbol: &'static str) -> CUresult {
-            crate::call::enter(slot, symbol, &mut |call| super::$function(call $(, $argument)*))
+            crate::call::enter(
+                slot,
+                symbol,
+                &mut |call| super::$function(call $(, $argument)*),
+                tell!($($argument)*),
+            )
         }
     };
 }
@@ -124,7 +145,7 @@ macro_rules! shared_expression {
         #[allow(clippy::too_many_arguments, reason = "as many as in C, and two")]
         #[inline(never)]
         pub(super) fn $symbol($($argument: $type,)* slot: usize, symbol: &'static str) -> CUresult {
-            crate::call::enter(slot, symbol, &mut |$call| $body)
+            crate::call::enter(slot, symbol, &mut |$call| $body, tell!($($argument)*))
         }
     };
 }

@@ -1,9 +1,53 @@
 //! Calls, counted and listed.
 
+pub(crate) mod argument;
+mod names;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fmt::Write;
 
 use cuda_sys::CUresult;
+
+use names::Names;
+
+/// The calls since tracing was switched on.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) entries: Vec<TraceEntry>,
+    pub(crate) lines: String,
+    pub(crate) names: Names,
+}
+
+impl Trace {
+    /// Adds a call that returned, with its arguments and with what it stored, as JSON.
+    pub(crate) fn add(
+        &mut self,
+        entry: TraceEntry,
+        given: &[(&str, String)],
+        stored: &[(&str, String)],
+    ) {
+        let thread = self.names.of("thread", (entry.thread, 0));
+        let (number, symbol) = (entry.number, entry.symbol);
+        // Nothing fails to be written into a string.
+        let _ = writeln!(
+            self.lines,
+            r#"{{"call":{number},"thread":"{thread}","symbol":"{symbol}","arguments":{},"result":"{:?}","stored":{}}}"#,
+            object(given),
+            entry.result,
+            object(stored)
+        );
+        self.entries.push(entry);
+    }
+}
+
+fn object(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("\"{name}\":{value}"))
+        .collect();
+    format!("{{{}}}", fields.join(","))
+}
 
 /// How often each function was called, by exact symbol.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

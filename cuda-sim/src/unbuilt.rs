@@ -10,7 +10,9 @@ use cuda_sys::CUresult;
 use parking_lot::Mutex;
 
 use crate::code;
+use crate::fault::CallInfo;
 use crate::report::{Report, ReportKind};
+use crate::trace::TraceEntry;
 
 /// Stubs of all instances together.
 const STUBS: usize = 1024;
@@ -42,8 +44,22 @@ fn called(number: usize) -> CUresult {
     instance.unsupported.lock().push(symbol.to_owned());
     let message = format!("{symbol} is not implemented by the software driver");
     instance.add_report(Report::new(ReportKind::Unsupported, message, call));
-    let planned = instance.faults.lock().next(symbol, call);
-    planned.map_or(code::NOT_SUPPORTED, |fault| fault.result)
+    let planned = instance.faults.lock().next(&CallInfo {
+        number: call,
+        symbol,
+        arguments: &[],
+    });
+    let result = planned.map_or(code::NOT_SUPPORTED, |fault| fault.result);
+    if let Some(trace) = instance.trace.lock().as_mut() {
+        let entry = TraceEntry {
+            number: call,
+            thread: crate::call::thread_number(),
+            symbol,
+            result,
+        };
+        trace.add(entry, &[], &[]);
+    }
+    result
 }
 
 /// The address of a stub for `symbol` in `slot`. When all are taken it is one that says no without keeping the name.

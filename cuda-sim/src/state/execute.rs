@@ -126,6 +126,10 @@ impl State {
         let Some(kernel) = work.module.program.kernels().get(work.kernel) else {
             return OVERHEAD;
         };
+        if let Some(code) = self.due_kernel_fault(kernel.name()) {
+            self.poison(context, code);
+            return 2 * OVERHEAD;
+        }
         self.grids += 1;
         let heap = if kernel.uses_heap() {
             self.heap(context, call)
@@ -195,6 +199,21 @@ impl State {
         let set = entry.and_then(|entry| entry.limits.get(&limit).copied());
         set.and_then(|bytes| u32::try_from(bytes).ok())
             .unwrap_or(DEFAULT_STACK)
+    }
+
+    /// Counts a launch; the code with which it is made to fail, if it is.
+    fn due_kernel_fault(&mut self, name: &str) -> Option<CUresult> {
+        let mut due = None;
+        self.kernel_faults.retain_mut(|(kernel, remaining, code)| {
+            if kernel == name || kernel == "*" {
+                *remaining -= 1;
+            }
+            if *remaining == 0 {
+                due.get_or_insert(*code);
+            }
+            *remaining > 0
+        });
+        due
     }
 
     /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.

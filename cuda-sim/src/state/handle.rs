@@ -58,6 +58,16 @@ const fn decode(handle: u64) -> Option<(usize, u8, usize)> {
     ))
 }
 
+/// The kind of object that a number names, if it is a handle of any instance.
+pub(crate) fn kind_of(handle: u64) -> Option<&'static str> {
+    const KINDS: [&str; 11] = [
+        "context", "stream", "event", "module", "function", "pool", "graph", "array", "library",
+        "kernel", "linker",
+    ];
+    let (_, kind, _) = decode(handle)?;
+    KINDS.get(usize::from(kind).checked_sub(1)?).copied()
+}
+
 /// The objects of one kind of one instance.
 ///
 /// # Invariants

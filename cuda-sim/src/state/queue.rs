@@ -193,6 +193,22 @@ impl State {
         id
     }
 
+    /// The first launch of a stream in which as many wait as can.
+    pub(crate) fn full_queue(&self, stream: StreamId) -> Option<OperationId> {
+        let limit = self.options.launch_queue;
+        let queue = self.queues.get(&stream)?;
+        let is_launch = |id: &&OperationId| {
+            let operation = self.operations.get(id);
+            operation.is_some_and(|operation| matches!(operation.work, Work::Kernel(_)))
+        };
+        if queue.operations.len() < limit {
+            return None;
+        }
+        let mut launches = queue.operations.iter().filter(is_launch).copied();
+        let first = launches.next()?;
+        (launches.count() + 1 >= limit).then_some(first)
+    }
+
     /// Whether an operation has been executed.
     pub(crate) fn is_done(&self, operation: OperationId) -> bool {
         !self.operations.contains_key(&operation)
