@@ -66,17 +66,36 @@ pub struct Lanes<'a> {
 
 impl Lanes<'_> {
     /// Where the lanes of the mask lie side by side, the address that lane 0 has or would have.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contiguous_base(&self) -> Option<u64> {
         let first = self.mask.trailing_zeros() as usize % WARP_SIZE;
         let base = self.addresses[first].wrapping_sub((first * self.size) as u64);
-        let mut apart = 0;
-        for lane in 0..WARP_SIZE {
-            let distance = self.addresses[lane].wrapping_sub(base) ^ (lane * self.size) as u64;
-            apart |= u64::choose(self.mask, lane, distance, 0);
+        let mut apart = *self.addresses;
+        for (lane, address) in apart.iter_mut().enumerate() {
+            *address = address.wrapping_sub(base) ^ (lane * self.size) as u64;
         }
-        (apart == 0).then_some(base)
+        (self.any(&apart) == 0).then_some(base)
+    }
+
+    /// The bits that are set in the active ones of some values.
+    #[inline(always)]
+    pub(crate) fn any(&self, values: &[u64; WARP_SIZE]) -> u64 {
+        let mut bits = 0;
+        if self.mask == u32::MAX {
+            for value in values {
+                bits |= value;
+            }
+        } else {
+            let mut chosen = [0; WARP_SIZE];
+            for lane in 0..WARP_SIZE {
+                chosen[lane] = u64::choose(self.mask, lane, values[lane], 0);
+            }
+            for value in chosen {
+                bits |= value;
+            }
+        }
+        bits
     }
 
     /// The active lanes as few pieces: the first lane of each, and how many follow each other at consecutive addresses.
@@ -102,11 +121,8 @@ impl Lanes<'_> {
     #[must_use]
     pub fn uniform_address(&self) -> Option<u64> {
         let first = self.addresses[self.mask.trailing_zeros() as usize % WARP_SIZE];
-        let mut apart = 0;
-        for lane in 0..WARP_SIZE {
-            apart |= u64::choose(self.mask, lane, self.addresses[lane] ^ first, 0);
-        }
-        (apart == 0).then_some(first)
+        let apart = self.addresses.map(|address| address ^ first);
+        (self.any(&apart) == 0).then_some(first)
     }
 
     /// The numbers of the lanes that take part.

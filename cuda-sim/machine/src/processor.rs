@@ -1,7 +1,9 @@
 //! Operations that are compiled more than once: for every processor of the architecture, and for those that can do more.
 
+use crate::code::Access;
 use crate::ops::map::Entry;
-use crate::ops::{float, integer};
+use crate::ops::memory::Element;
+use crate::ops::{float, integer, memory};
 
 /// The processor of the host for which a program is decoded: which of the compiled operations its instructions run.
 ///
@@ -12,6 +14,10 @@ pub struct Processor {
     pub(crate) name: &'static str,
     /// The forms that are compiled for it in particular, by mnemonic.
     pub(crate) lookup: fn(&[&str]) -> Option<Entry>,
+    /// [`memory::portable::load`]
+    pub(crate) load: fn(Element, u32, usize) -> Option<Access>,
+    /// [`memory::portable::store`]
+    pub(crate) store: fn(Element, bool, usize) -> Option<Access>,
 }
 
 impl Processor {
@@ -21,6 +27,8 @@ impl Processor {
         lookup: |mnemonic| {
             integer::portable::lookup(mnemonic).or_else(|| float::portable::lookup(mnemonic))
         },
+        load: memory::portable::load,
+        store: memory::portable::store,
     };
 
     /// One with AVX2 and fused multiplication and addition.
@@ -45,12 +53,14 @@ impl Processor {
     #[target_feature(enable = "avx2,fma")]
     #[must_use]
     pub fn avx2() -> Self {
-        // A closure has the features of the function that it stands in, and becomes an ordinary function pointer.
+        // What is compiled for the features of this function becomes an ordinary function pointer here.
         Self {
             name: "AVX2 and FMA",
             lookup: |mnemonic| {
                 integer::avx2::lookup(mnemonic).or_else(|| float::avx2::lookup(mnemonic))
             },
+            load: memory::avx2::load,
+            store: memory::avx2::store,
         }
     }
 
@@ -86,14 +96,14 @@ pub(crate) mod avx2 {
 
 /// Compiles lists of forms once for each kind of processor, in a module named after it. `fused32` is the processor's own there.
 macro_rules! for_each_processor {
-    ($($(#[$attribute:meta])* $visibility:vis fn $name:ident($mnemonic:ident: $ty:ty) -> $result:ty $body:block)*) => {
+    ($($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $ty:ty),*) -> $result:ty $body:block)*) => {
         /// For every processor of the architecture.
         pub(crate) mod portable {
             #[allow(unused_imports, reason = "not every list multiplies and adds")]
             use crate::processor::portable::fused32;
             use super::*;
 
-            $($(#[$attribute])* $visibility fn $name($mnemonic: $ty) -> $result $body)*
+            $($(#[$attribute])* $visibility fn $name($($argument: $ty),*) -> $result $body)*
         }
 
         /// For processors with AVX2 and FMA.
@@ -106,7 +116,7 @@ macro_rules! for_each_processor {
             $(
                 $(#[$attribute])*
                 #[target_feature(enable = "avx2,fma")]
-                $visibility fn $name($mnemonic: $ty) -> $result $body
+                $visibility fn $name($($argument: $ty),*) -> $result $body
             )*
         }
     };

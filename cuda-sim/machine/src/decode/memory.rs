@@ -8,7 +8,7 @@ use super::symbols::{Symbol, new_row};
 use crate::code::{Init, Op};
 use crate::exec::Space;
 use crate::ops::map::Ty;
-use crate::ops::memory::{self, Element};
+use crate::ops::memory::Element;
 use crate::ops::moves;
 
 impl<'a> Decoder<'_, 'a> {
@@ -149,7 +149,7 @@ impl<'a> Decoder<'_, 'a> {
         }
         let address = self.address(address, form.space)?;
         let (rows, widest) = self.loaded_rows(form, destination)?;
-        let run = memory::load(form.element, widest, form.count)
+        let run = (self.names.processor.load)(form.element, widest, form.count)
             .ok_or("loads of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));
         instr.src = [address.row, u32::from(address.narrow), form.space.code(), 0];
@@ -221,7 +221,7 @@ impl<'a> Decoder<'_, 'a> {
     ) -> Result<(), Why> {
         let address = self.address(address, form.space)?;
         let (rows, wide) = self.stored_rows(form, source)?;
-        let run = memory::store(form.element, wide, form.count)
+        let run = (self.names.processor.store)(form.element, wide, form.count)
             .ok_or("stores of this width are not implemented")?;
         let mut instr = self.instr(Op::Access(run));
         instr.src = [

@@ -5,8 +5,7 @@ mod scattered;
 use crate::exec::Scope;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::spaces::{CALL_PARAMS, Space, resolve};
-use crate::registers::Lane;
-use crate::{FaultKind, LaneFault, Lanes, WARP_SIZE, Window};
+use crate::{FaultKind, LaneFault, Lanes, Window};
 use scattered::{gather, scatter};
 
 /// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
@@ -45,11 +44,7 @@ fn memory_fault(fault: LaneFault) -> LaneError {
 /// Every active address must be a multiple of the access size.
 #[inline(always)]
 fn check_alignment(lanes: &Lanes<'_>) -> Result<(), LaneError> {
-    let mut low = 0;
-    for lane in 0..WARP_SIZE {
-        low |= u64::choose(lanes.mask, lane, lanes.addresses[lane], 0);
-    }
-    if low & (lanes.size as u64 - 1) == 0 {
+    if lanes.any(lanes.addresses) & (lanes.size as u64 - 1) == 0 {
         Ok(())
     } else {
         Err(misaligned(lanes))
@@ -75,11 +70,7 @@ fn misaligned(lanes: &Lanes<'_>) -> LaneError {
 /// Whether some active address lies in a window.
 #[inline(always)]
 fn touches_windows(lanes: &Lanes<'_>) -> bool {
-    let mut high = 0;
-    for lane in 0..WARP_SIZE {
-        high |= u64::choose(lanes.mask, lane, lanes.addresses[lane], 0);
-    }
-    high >> 48 != 0
+    lanes.any(lanes.addresses) >> 48 != 0
 }
 
 /// Lanes that follow each other in the warp and in memory: the address of the first, and the bytes that they have in the warp's buffer.

@@ -1,8 +1,11 @@
 //! Loads and stores of single elements and of vectors.
 
+mod row;
+
 use super::map::Ty;
 use crate::code::{Access, Instr};
 use crate::exec::{Env, LaneError, Scope, Space};
+use crate::processor::for_each_processor;
 use crate::registers::{Doubles, Lane, write};
 use crate::{Lanes, WARP_SIZE};
 
@@ -85,25 +88,53 @@ fn decode<const BYTES: usize, const SIGNED: bool, const BITS: u32>(bytes: &[u8; 
     value & (u64::MAX >> (64 - BITS))
 }
 
+/// Reads `size` bytes for each lane of the mask, wherever they are.
+#[inline(never)]
+fn load_lanes(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+    size: usize,
+    into: &mut [u8],
+) -> Result<(), LaneError> {
+    let lanes = Lanes {
+        mask,
+        size,
+        addresses: &addresses(i, scope),
+    };
+    env.read(Space::from_code(i.src[2]), &lanes, into, scope)
+}
+
+/// Writes `size` bytes for each lane of the mask, wherever they go.
+#[inline(never)]
+fn store_lanes(
+    i: &Instr,
+    scope: &mut Scope,
+    env: &mut Env<'_>,
+    mask: u32,
+    size: usize,
+    bytes: &[u8],
+) -> Result<(), LaneError> {
+    let lanes = Lanes {
+        mask,
+        size,
+        addresses: &addresses(i, scope),
+    };
+    env.write(Space::from_code(i.src[2]), &lanes, bytes, scope)
+}
+
+#[inline(always)]
 fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     i: &Instr,
     scope: &mut Scope,
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
-    let addresses = addresses(i, scope);
     let mut buffer = [[0; BYTES]; WARP_SIZE];
-    let lanes = Lanes {
-        mask,
-        size: BYTES,
-        addresses: &addresses,
-    };
-    env.read(
-        Space::from_code(i.src[2]),
-        &lanes,
-        buffer.as_flattened_mut(),
-        scope,
-    )?;
+    if mask != u32::MAX || !row::load(i, &scope.registers, env, &mut buffer) {
+        load_lanes(i, scope, env, mask, BYTES, buffer.as_flattened_mut())?;
+    }
     let mut out = [D::default(); WARP_SIZE];
     for (out, bytes) in out.iter_mut().zip(&buffer) {
         *out = D::from_bits(decode::<BYTES, SIGNED, BITS>(bytes));
@@ -112,6 +143,7 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     Ok(())
 }
 
+#[inline(always)]
 fn load_many<
     D: Lane,
     const BYTES: usize,
@@ -124,19 +156,9 @@ fn load_many<
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
-    let addresses = addresses(i, scope);
     let mut buffer = [[[0; BYTES]; COUNT]; WARP_SIZE];
-    let lanes = Lanes {
-        mask,
-        size: BYTES * COUNT,
-        addresses: &addresses,
-    };
-    env.read(
-        Space::from_code(i.src[2]),
-        &lanes,
-        buffer.as_flattened_mut().as_flattened_mut(),
-        scope,
-    )?;
+    let bytes = buffer.as_flattened_mut().as_flattened_mut();
+    load_lanes(i, scope, env, mask, BYTES * COUNT, bytes)?;
     let rows = &env.shape.program.codes[scope.function].vectors[i.target as usize];
     for (part, &row) in rows.iter().enumerate().take(COUNT) {
         let mut out = [D::default(); WARP_SIZE];
@@ -148,37 +170,30 @@ fn load_many<
     Ok(())
 }
 
+#[inline(always)]
 fn store_one<S: Lane, const BYTES: usize>(
     i: &Instr,
     scope: &mut Scope,
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
-    let addresses = addresses(i, scope);
     let mut buffer = [[0; BYTES]; WARP_SIZE];
     for (bytes, value) in buffer.iter_mut().zip(S::row(&scope.registers, i.src[3])) {
         bytes.copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
     }
-    let lanes = Lanes {
-        mask,
-        size: BYTES,
-        addresses: &addresses,
-    };
-    env.write(
-        Space::from_code(i.src[2]),
-        &lanes,
-        buffer.as_flattened(),
-        scope,
-    )
+    if mask == u32::MAX && row::store(i, &scope.registers, env, &buffer) {
+        return Ok(());
+    }
+    store_lanes(i, scope, env, mask, BYTES, buffer.as_flattened())
 }
 
+#[inline(always)]
 fn store_many<S: Lane, const BYTES: usize, const COUNT: usize>(
     i: &Instr,
     scope: &mut Scope,
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
-    let addresses = addresses(i, scope);
     let mut buffer = [[[0; BYTES]; COUNT]; WARP_SIZE];
     let rows = &env.shape.program.codes[scope.function].vectors[i.target as usize];
     for (part, &row) in rows.iter().enumerate().take(COUNT) {
@@ -186,73 +201,68 @@ fn store_many<S: Lane, const BYTES: usize, const COUNT: usize>(
             lane[part].copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
         }
     }
-    let lanes = Lanes {
-        mask,
-        size: BYTES * COUNT,
-        addresses: &addresses,
-    };
-    env.write(
-        Space::from_code(i.src[2]),
-        &lanes,
-        buffer.as_flattened().as_flattened(),
-        scope,
-    )
+    let bytes = buffer.as_flattened().as_flattened();
+    store_lanes(i, scope, env, mask, BYTES * COUNT, bytes)
 }
 
-/// The operation that loads `count` elements into registers of `register_bits`.
-pub(crate) fn load(element: Element, register_bits: u32, count: usize) -> Option<Access> {
-    macro_rules! counts {
-        ($lane:ty, $bytes:literal, $signed:literal, $bits:literal) => {
-            match count {
-                1 => load_one::<$lane, $bytes, $signed, $bits>,
-                2 => load_many::<$lane, $bytes, $signed, $bits, 2>,
-                4 => load_many::<$lane, $bytes, $signed, $bits, 4>,
-                _ => return None,
+for_each_processor! {
+    /// The operation that loads `count` elements into registers of `register_bits`.
+    pub(crate) fn load(element: Element, register_bits: u32, count: usize) -> Option<Access> {
+        macro_rules! counts {
+            ($lane:ty, $bytes:literal, $signed:literal, $bits:literal) => {
+                match count {
+                    1 => |i, s, e, m| load_one::<$lane, $bytes, $signed, $bits>(i, s, e, m),
+                    2 => |i, s, e, m| load_many::<$lane, $bytes, $signed, $bits, 2>(i, s, e, m),
+                    4 => |i, s, e, m| load_many::<$lane, $bytes, $signed, $bits, 4>(i, s, e, m),
+                    _ => return None,
+                }
+            };
+        }
+        Some(match (element.bytes, element.signed, register_bits) {
+            (1, false, 8 | 16 | 32) => counts!(u32, 1, false, 32),
+            (1, true, 8) => counts!(u32, 1, true, 8),
+            (1, true, 16) => counts!(u32, 1, true, 16),
+            (1, true, 32) => counts!(u32, 1, true, 32),
+            (1, false, 64) => counts!(u64, 1, false, 64),
+            (1, true, 64) => counts!(u64, 1, true, 64),
+            (2, false, 16 | 32) => counts!(u32, 2, false, 32),
+            (2, true, 16) => counts!(u32, 2, true, 16),
+            (2, true, 32) => counts!(u32, 2, true, 32),
+            (2, false, 64) => counts!(u64, 2, false, 64),
+            (2, true, 64) => counts!(u64, 2, true, 64),
+            (4, _, 32) if count == 8 => {
+                |i, s, e, m| load_many::<u32, 4, false, 32, 8>(i, s, e, m)
             }
-        };
+            (4, _, 32) => counts!(u32, 4, false, 32),
+            (4, false, 64) => counts!(u64, 4, false, 64),
+            (4, true, 64) => counts!(u64, 4, true, 64),
+            (8, _, 64) => counts!(u64, 8, false, 64),
+            _ => return None,
+        })
     }
-    Some(match (element.bytes, element.signed, register_bits) {
-        (1, false, 8 | 16 | 32) => counts!(u32, 1, false, 32),
-        (1, true, 8) => counts!(u32, 1, true, 8),
-        (1, true, 16) => counts!(u32, 1, true, 16),
-        (1, true, 32) => counts!(u32, 1, true, 32),
-        (1, false, 64) => counts!(u64, 1, false, 64),
-        (1, true, 64) => counts!(u64, 1, true, 64),
-        (2, false, 16 | 32) => counts!(u32, 2, false, 32),
-        (2, true, 16) => counts!(u32, 2, true, 16),
-        (2, true, 32) => counts!(u32, 2, true, 32),
-        (2, false, 64) => counts!(u64, 2, false, 64),
-        (2, true, 64) => counts!(u64, 2, true, 64),
-        (4, _, 32) if count == 8 => load_many::<u32, 4, false, 32, 8>,
-        (4, _, 32) => counts!(u32, 4, false, 32),
-        (4, false, 64) => counts!(u64, 4, false, 64),
-        (4, true, 64) => counts!(u64, 4, true, 64),
-        (8, _, 64) => counts!(u64, 8, false, 64),
-        _ => return None,
-    })
-}
 
-/// The operation that stores `count` elements from 32-bit or 64-bit rows.
-pub(crate) fn store(element: Element, wide: bool, count: usize) -> Option<Access> {
-    macro_rules! counts {
-        ($lane:ty, $bytes:literal) => {
-            match count {
-                1 => store_one::<$lane, $bytes>,
-                2 => store_many::<$lane, $bytes, 2>,
-                4 => store_many::<$lane, $bytes, 4>,
-                _ => return None,
-            }
-        };
+    /// The operation that stores `count` elements from 32-bit or 64-bit rows.
+    pub(crate) fn store(element: Element, wide: bool, count: usize) -> Option<Access> {
+        macro_rules! counts {
+            ($lane:ty, $bytes:literal) => {
+                match count {
+                    1 => |i, s, e, m| store_one::<$lane, $bytes>(i, s, e, m),
+                    2 => |i, s, e, m| store_many::<$lane, $bytes, 2>(i, s, e, m),
+                    4 => |i, s, e, m| store_many::<$lane, $bytes, 4>(i, s, e, m),
+                    _ => return None,
+                }
+            };
+        }
+        Some(match (element.bytes, wide) {
+            (1, false) => counts!(u32, 1),
+            (1, true) => counts!(u64, 1),
+            (2, false) => counts!(u32, 2),
+            (2, true) => counts!(u64, 2),
+            (4, false) if count == 8 => |i, s, e, m| store_many::<u32, 4, 8>(i, s, e, m),
+            (4, false) => counts!(u32, 4),
+            (4, true) => counts!(u64, 4),
+            (8, true) => counts!(u64, 8),
+            _ => return None,
+        })
     }
-    Some(match (element.bytes, wide) {
-        (1, false) => counts!(u32, 1),
-        (1, true) => counts!(u64, 1),
-        (2, false) => counts!(u32, 2),
-        (2, true) => counts!(u64, 2),
-        (4, false) if count == 8 => store_many::<u32, 4, 8>,
-        (4, false) => counts!(u32, 4),
-        (4, true) => counts!(u64, 4),
-        (8, true) => counts!(u64, 8),
-        _ => return None,
-    })
 }
