@@ -15,6 +15,12 @@
 //! The syntax is generic: any instruction of the form `opcode.modifiers operands;` is accepted and kept as it is written, so the parser
 //! needs no change for new instructions. What an instruction means is the concern of those who execute it.
 //!
+//! [`Module::check`] says what an assembler would refuse: unknown names, operands that do not fit, instructions that PTX does not have or
+//! that are newer than the module. Its knowledge is a table, `check/instructions.txt`.
+//!
+//! Nothing of the text is lost: every part of the tree hands out its piece of the text, [`Module::span_of`] says where that stands, and
+//! between the pieces there are only blanks, comments and separators.
+//!
 //! The text may come from anywhere. Time and memory are linear in its length, nothing recurses on its depth, and whatever is wrong with
 //! it becomes a [`ParseError`] with line and column.
 #![forbid(unsafe_code)]
