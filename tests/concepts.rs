@@ -38,6 +38,7 @@ mod order_threads;
 mod own_library;
 mod pinned;
 mod process;
+mod raw_images;
 mod raw_memory;
 mod raw_parts;
 mod send_sync;

@@ -268,6 +268,7 @@ fn cooperative_launches_are_within_what_runs_at_once() {
         .0
     };
     assert_eq!((of(265, 1024, 0), of(0, 1, 0)), (720, 1));
+    assert_eq!((of(1, 32, 100_000), of(264, 1024, 0)), (720, 0));
     let one = CUDA_LAUNCH_PARAMS {
         function: nothing,
         gridDimX: 265,

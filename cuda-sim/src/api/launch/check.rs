@@ -20,14 +20,16 @@ pub(super) fn shape(facts: &Facts<'_>, shape: &Shape) -> Answer {
             .all(|(extent, number)| *extent > 0 && *extent <= facts.limit(number))
     };
     let threads = volume(shape.block);
-    let fits = within(&shape.block, 2)
-        && within(&shape.grid, 5)
-        && threads <= facts.limit(1)
-        && shape.shared <= facts.max_dynamic_shared();
+    let fits = within(&shape.block, 2) && within(&shape.grid, 5) && threads <= facts.limit(1);
+    let too_much_shared = shape.shared > facts.max_dynamic_shared();
     let kernel = facts.kernel;
     let required = kernel.req_ntid().is_none_or(|only| only == shape.block);
     let declared = kernel.max_ntid().is_none_or(|most| threads <= volume(most));
-    if !fits || !required || !declared {
+    if fits && too_much_shared && shape.cooperative {
+        // No block fits, and so too few at once.
+        return Err(code::COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    if !fits || too_much_shared || !required || !declared {
         return Err(code::INVALID_VALUE);
     }
     if threads > facts.max_threads() {
