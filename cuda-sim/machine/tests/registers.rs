@@ -62,13 +62,14 @@ fn registers_used_in_a_loop_stay_alive_in_all_of_it() {
 }
 
 #[test]
-fn a_declared_block_always_fits() {
+fn what_the_kernel_states_is_kept() {
     let defined = chain(300, |n| format!("mov.u32 %r{n}, %tid.x"));
     let summed = chain(300, |n| format!("add.u32 %r500, %r500, %r{n}"));
     let body = format!("{defined}{summed}");
     assert_eq!(registers("", &body), 255);
     assert_eq!(registers(".maxntid 1024, 1, 1", &body), 64);
     assert_eq!(registers(".reqntid 32, 8, 2", &body), 128);
+    assert_eq!(registers(".maxnreg 40", &body), 40);
 }
 
 #[test]

@@ -62,15 +62,16 @@ pub(super) fn of(function: &Function<'_>) -> u32 {
         .saturating_add(RESERVED)
 }
 
-/// What a compiler makes of an estimate: no more than the largest block leaves to each thread, which is what spilling is for.
-pub(super) fn bounded(estimate: u32, largest_block: Option<[u32; 3]>) -> u32 {
+/// What a compiler makes of an estimate: no more than the largest block leaves to each thread, nor than the kernel states, which is what
+/// spilling is for.
+pub(super) fn bounded(estimate: u32, largest_block: Option<[u32; 3]>, most: Option<u32>) -> u32 {
     let threads = largest_block.map_or(1, |shape| {
         shape
             .iter()
             .fold(1u32, |threads, extent| threads.saturating_mul(*extent))
     });
-    let most = (65_536 / threads.max(1) / 8 * 8).clamp(16, 255);
-    estimate.clamp(8, most)
+    let left = (65_536 / threads.max(1) / 8 * 8).clamp(16, 255);
+    estimate.clamp(8, left.min(most.unwrap_or(left).max(16)))
 }
 
 /// The loops of a body, outer ones before inner ones.

@@ -67,6 +67,7 @@ pub(super) fn kernel(
         registers: pressure::bounded(
             pressures.max().unwrap_or(0),
             function.tuning.req_ntid.or(function.tuning.max_ntid),
+            function.tuning.max_nreg,
         ),
         unsupported: reachable
             .iter()
