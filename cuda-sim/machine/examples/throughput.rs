@@ -3,7 +3,7 @@
 //! `cargo run --release -p cuda-sim-machine --example throughput [kernel]`
 //!
 //! Each kernel is measured with the operations for any processor, and with those for this one; the figure is the median of 15 launches,
-//! and the fastest one stands beside it. Memory is one flat array here; the example of the same name in `cuda-sim` measures the same
+//! and the fastest one stands beside it. Memory is one flat array here; the example `launch_throughput` of `cuda-sim` measures some of the
 //! kernels through the driver, memory checks included.
 
 use std::sync::RwLock;

@@ -66,6 +66,10 @@
 //! room for them, so lanes that spin until another lane has done something do not wait for ever. Barriers park lanes. Blocks that cannot
 //! influence each other run to their end one after the other, on [several threads](Launch::threads) if there is enough to do; blocks that
 //! could run on one thread, side by side as soon as one does not end within its share.
+//!
+//! # Speed
+//! `cargo run --release -p cuda-sim-machine --example throughput` measures lane instructions per second on one core, for any processor and
+//! for the one at hand ([`Processor`]); `cargo run --release -p cuda-sim --example launch_throughput` measures launches through the driver.
 
 #![forbid(unsafe_code)]
 
