@@ -273,6 +273,25 @@ fn what_is_set_for_a_kernel_holds_for_its_functions_until_they_are_set() {
 }
 
 #[test]
+fn a_managed_variable_is_found_as_such() {
+    let rig = Rig::new();
+    let text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 shared_word = 7;\n";
+    let library = load(&rig, text).expect("it loads");
+    let (mut address, mut size) = (0, 0);
+    ok!(
+        rig.cuda,
+        cuLibraryGetManaged(
+            &raw mut address,
+            &raw mut size,
+            library,
+            c"shared_word".as_ptr()
+        )
+    );
+    assert_eq!((size, rig.download(address, 1)), (4, vec![7]));
+    ok!(rig.cuda, cuLibraryUnload(library));
+}
+
+#[test]
 fn what_is_not_there_is_not_found() {
     let rig = Rig::new();
     let cuda = &rig.cuda;

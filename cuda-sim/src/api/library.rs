@@ -197,7 +197,7 @@ fn global(
     Ok(())
 }
 
-/// No variable of a module is managed memory here.
+/// A managed variable stands in each context's module for itself, so this needs a current context where a real driver needs none.
 fn managed(
     call: &Call<'_>,
     address: Out<CUdeviceptr>,
@@ -205,12 +205,19 @@ fn managed(
     library: CUlibrary,
     name: Text,
 ) -> Answer {
-    name.get()?;
+    let text = name.get()?.to_string_lossy();
     if address.is_null() && size.is_null() {
         return Err(code::INVALID_VALUE);
     }
-    call.state().libraries.get(number(library))?.usable()?;
-    Err(code::NOT_FOUND)
+    {
+        let state = call.state();
+        let known = state.libraries.get(number(library))?;
+        known.usable()?;
+        if !known.has_managed(&text) {
+            return Err(code::NOT_FOUND);
+        }
+    }
+    global(call, address, size, library, name)
 }
 
 /// No function has an address that both the processor and the device can call; the driver says so of every name.

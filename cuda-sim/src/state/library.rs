@@ -44,6 +44,16 @@ impl Library {
     }
 }
 
+impl Library {
+    /// Whether it has a managed variable of that name.
+    pub(crate) fn has_managed(&self, name: &str) -> bool {
+        let decoded = self.variants.values().flatten();
+        decoded
+            .flat_map(|decoded| decoded.program.globals())
+            .any(|global| global.managed && global.name == name)
+    }
+}
+
 /// A `CUkernel`.
 #[derive(Debug)]
 pub(crate) struct LibraryKernel {
