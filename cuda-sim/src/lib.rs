@@ -40,7 +40,7 @@
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
 //!   join it again.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
-//! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.
+//! * Kernels are loaded when their module is, and registers are an estimate.
 //! * `CUdevice` holds the instance besides the ordinal, which is also what attributes of pointers give; of the first instance they are equal.
 //! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is
 //!   used up to the byte.
@@ -54,7 +54,8 @@
 //! * `api`: the C functions, one file for each group; `table`, `slot` and `call` connect them with an instance.
 //! * `state`: what a driver keeps: contexts, streams with their queues, events, modules, and the address space.
 //! * `state::schedule` chooses the order of execution, `state::execute` executes, `state::access` is memory as kernels see it.
-//! * `report`, `leak`, `trace`, `fault`: what tests ask for.
+//! * `state::order` knows which operations are ordered, and finds races.
+//! * `report`, `leak`, `site`, `trace`, `fault`, `sweep`: what tests ask for.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("the software driver imitates drivers for 64-bit machines and needs one");

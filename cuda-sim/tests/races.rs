@@ -278,3 +278,52 @@ fn the_check_can_be_switched_off() {
     ok!(rig.cuda, cuCtxSynchronize());
     assert_eq!(rig.simulator.reports(), []);
 }
+
+#[test]
+fn a_release_of_what_is_none_says_why() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let (memory, stream) = (rig.memory(1000), rig.stream(APART));
+    support::fails!(1, cuda, cuMemFree_v2(memory + 8));
+    support::fails!(1, cuda, cuMemFreeAsync(memory + 8, stream));
+    ok!(cuda, cuMemFree_v2(memory));
+    support::fails!(1, cuda, cuMemFree_v2(memory));
+    support::fails!(1, cuda, cuMemFreeAsync(memory + (1 << 30), stream));
+    let pinned = rig.pinned(100);
+    support::fails!(1, cuda, cuMemFree_v2(pinned.addr() as u64));
+    let reports = rig.simulator.take_reports();
+    let why = [
+        "not the start",
+        "not the start",
+        "released already",
+        "no allocation was ever",
+        "does not release",
+    ];
+    assert_eq!(reports.len(), why.len());
+    for (report, why) in reports.iter().zip(why) {
+        assert_eq!(report.kind, ReportKind::InvalidFree);
+        assert!(report.message.contains(why), "{report}");
+    }
+    let again = reports[2].allocation.as_ref().expect("it is remembered");
+    assert!(again.made < again.freed.expect("it is gone"));
+}
+
+#[test]
+fn host_memory_that_another_device_copies_from_must_not_go() {
+    let two = vec![cuda_sim::DeviceConfig::h200(); 2];
+    let rig = Rig::with(Simulator::builder().devices(two).build().expect("a slot"));
+    let cuda = &rig.cuda;
+    let pinned = rig.pinned(400);
+    let (mut device, mut context) = (0, ptr::null_mut());
+    ok!(cuda, cuDeviceGet(&raw mut device, 1));
+    ok!(cuda, cuDevicePrimaryCtxRetain(&raw mut context, device));
+    ok!(cuda, cuCtxPushCurrent_v2(context));
+    let (away, memory) = (rig.stream(APART), rig.memory(400));
+    ok!(cuda, cuMemcpyHtoDAsync_v2(memory, pinned, 400, away));
+    ok!(cuda, cuMemFreeHost(pinned));
+    ok!(cuda, cuStreamSynchronize(away));
+    let reports = rig.simulator.take_reports();
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    let race = reports[0].race.as_ref().expect("a race has two sides");
+    assert_eq!(race.second.operation, "release by the host");
+}

@@ -65,7 +65,7 @@ fn release(
     state.check_captures(call.thread)?;
     let block = state.space.covering(address).ok_or(unknown)?;
     if block.address != address || !wanted(&block.origin) {
-        return Err(code::INVALID_VALUE);
+        return Err(state.refuse_release(address, call.number));
     }
     let context = block.allocation.as_ref().ok_or(unknown)?.context;
     state.healthy(context)?;
@@ -73,6 +73,10 @@ fn release(
     // The real call waits for the device, although nothing promises it.
     schedule::run_device(call.instance, &mut state, device)?;
     state.healthy(context)?;
+    // Another device's work is not waited for by the real call, which is a race; it must not find the memory gone.
+    let capacity = state.space.at(address).map_or(0, |block| block.capacity);
+    let users = state.users_of(address..address + capacity as u64);
+    schedule::run(call.instance, &mut state, &users)?;
     state.note_release(address, call.number);
     state.release_block(address, call.number);
     Ok(())

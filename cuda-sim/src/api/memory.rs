@@ -80,14 +80,16 @@ fn free(call: &Call<'_>, address: CUdeviceptr) -> Answer {
         state.current(call.thread)?;
     }
     state.check_captures(call.thread)?;
-    let block = state.space.at(address).ok_or(code::INVALID_VALUE)?;
+    let Some(block) = state.space.at(address) else {
+        return Err(state.refuse_release(address, call.number));
+    };
     let (device, managed) = (block.device, block.is_managed());
     let freed_here = matches!(
         block.origin,
         Origin::Allocated | Origin::Managed | Origin::Pool(_)
     );
     if block.allocation.is_none() || !freed_here {
-        return Err(code::INVALID_VALUE);
+        return Err(state.refuse_release(address, call.number));
     }
     state.healthy_device(device)?;
     // The real call waits for the device, although nothing promises it; all devices may be at work on managed memory.

@@ -203,10 +203,12 @@ impl State {
         stream: StreamId,
         call: u64,
     ) -> Result<(), CUresult> {
-        let block = self.space.at_mut(address).ok_or(code::INVALID_VALUE)?;
+        let Some(block) = self.space.at_mut(address) else {
+            return Err(self.refuse_release(address, call));
+        };
         let (origin, capacity) = (block.origin, block.capacity);
         if block.allocation.is_none() || !matches!(origin, Origin::Pool(_) | Origin::Allocated) {
-            return Err(code::INVALID_VALUE);
+            return Err(self.refuse_release(address, call));
         }
         let size = block
             .allocation

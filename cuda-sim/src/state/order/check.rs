@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cuda_sys::CUresult;
+
+use crate::code;
 use crate::report::{AccessKind, Race, RaceSide, Report, ReportKind};
 use crate::state::State;
 use crate::state::order::byte_set::ByteSet;
 use crate::state::order::clock::Clock;
 use crate::state::order::history::{Access, Actor, What};
-use crate::state::queue::OperationId;
+use crate::state::queue::{OperationId, Work};
 
 /// Bytes of a block, as offsets.
 pub(crate) struct Touch {
@@ -100,6 +103,39 @@ impl State {
             call,
         };
         self.note_accesses(&Arc::new(actor), touches);
+    }
+
+    /// Reports a release of what cannot be released so, and gives the code for it.
+    pub(crate) fn refuse_release(&mut self, address: u64, call: u64) -> CUresult {
+        let why = match self.space.covering(address) {
+            Some(block) if block.allocation.is_none() => "it is released already",
+            Some(block) if block.address == address => {
+                "it was made by a function whose memory this one does not release"
+            }
+            Some(_) => "it is not the start of its allocation",
+            None if self.space.former(address).is_some() => "it is released already",
+            None => "no allocation was ever there",
+        };
+        let message = format!("the memory at {address:#x} cannot be released: {why}");
+        let mut report = Report::new(ReportKind::InvalidFree, message, call);
+        report.address = Some(address);
+        self.add_report(report);
+        code::INVALID_VALUE
+    }
+
+    /// The operations in wait that copy from or to memory of the host, so that it must not go before they are executed.
+    pub(crate) fn users_of(&self, memory: Range<u64>) -> Vec<OperationId> {
+        let overlaps = |range: Range<u64>| range.start < memory.end && memory.start < range.end;
+        let uses = |work: &Work| match work {
+            Work::Copy(copy) => copy.reads().any(overlaps) || copy.writes().any(overlaps),
+            Work::Fill(fill) => fill.writes().any(overlaps),
+            _ => false,
+        };
+        let users = self.operations.iter();
+        users
+            .filter(|(_, operation)| uses(&operation.work))
+            .map(|(id, _)| *id)
+            .collect()
     }
 
     fn report_race(&mut self, first: &Access, second: &Access, bytes: Range<u64>) {
