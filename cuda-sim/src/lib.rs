@@ -41,6 +41,10 @@
 //!   join it again.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate.
+//! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.
+//! * Clusters of several blocks cannot be launched, although what a launch says about them is checked; a linked image is PTX in a fatbin, and
+//!   objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told
+//!   when it is used. A managed variable of a library stands in each context for itself.
 //! * `CUdevice` holds the instance besides the ordinal, which is also what attributes of pointers give; of the first instance they are equal.
 //! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is
 //!   used up to the byte.
@@ -51,6 +55,7 @@
 //! * A stream that waits for a word which nothing writes is given up after a [while](Builder::wait_patience).
 //!
 //! # Map
+//! * `image` reads what modules are loaded from, `link` makes one PTX text of several.
 //! * `api`: the C functions, one file for each group; `table`, `slot` and `call` connect them with an instance.
 //! * `state`: what a driver keeps: contexts, streams with their queues, events, modules, and the address space.
 //! * `state::schedule` chooses the order of execution, `state::execute` executes, `state::access` is memory as kernels see it.
