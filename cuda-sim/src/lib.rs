@@ -41,7 +41,6 @@
 //!   join it again.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate.
-//! * A launch queue has no end, kernels are loaded when their module is, and registers are an estimate.
 //! * Clusters of several blocks cannot be launched, although what a launch says about them is checked; a linked image is PTX in a fatbin, and
 //!   objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told
 //!   when it is used. A managed variable of a library stands in each context for itself.
