@@ -138,6 +138,21 @@ impl Builder {
         self
     }
 
+    /// Reports accesses to shared memory by two threads of a block that nothing orders
+    /// ([`ReportKind::SharedRace`](crate::ReportKind::SharedRace)), each pair of instructions once in a launch;
+    /// [`Checks`](cuda_sim_machine::Checks) says what is seen and what is not. Kernels run many times slower. Default: off.
+    pub fn racecheck(mut self, check: bool) -> Self {
+        self.settings.options.checks.race = check;
+        self
+    }
+
+    /// Reports warps that come to a barrier divided, and `.sync` instructions with wrong masks
+    /// ([`ReportKind::Synchronisation`](crate::ReportKind::Synchronisation)). Kernels run on one thread. Default: off.
+    pub fn synccheck(mut self, check: bool) -> Self {
+        self.settings.options.checks.sync = check;
+        self
+    }
+
     /// Passes on what kernels print (`printf`) to standard output and what failed assertions say to standard error, when the work is
     /// executed. What is printed is kept for [`Simulator::printed`] in either case. Default: on.
     pub fn echo_printf(mut self, echo: bool) -> Self {

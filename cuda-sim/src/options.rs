@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cuda_sim_machine::Limits;
+use cuda_sim_machine::{Checks, Limits};
 
 /// How an instance behaves where drivers differ.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +21,8 @@ pub(crate) struct Options {
     pub(crate) check_order: bool,
     /// How long a stream waits for a word.
     pub(crate) wait_patience: Duration,
+    /// What is looked for between the threads of a block.
+    pub(crate) checks: Checks,
     /// What kernels print goes to the process's own output too.
     pub(crate) echo_printf: bool,
     /// Launches that wait in a stream before the next one has to.
@@ -42,6 +44,7 @@ impl Default for Options {
             launch_queue: 1_020,
             check_order: true,
             wait_patience: Duration::from_secs(10),
+            checks: Checks::default(),
             echo_printf: true,
             limits: Limits::DEFAULT,
             threads: std::thread::available_parallelism().map_or(1, usize::from),

@@ -5,7 +5,7 @@ mod race;
 
 use std::fmt;
 
-use cuda_sim_machine::{Fault, FaultKind, MemoryFault, SourceLine};
+use cuda_sim_machine::{Fault, FaultKind, Finding, FindingKind, MemoryFault, Place, SourceLine};
 
 use crate::site::CallSite;
 use crate::state::space::{Presence, Space};
@@ -37,6 +37,10 @@ pub enum ReportKind {
     Assert,
     /// The kernel released memory that it cannot release.
     BadFree,
+    /// Two threads of a block access the same shared memory, and nothing orders them.
+    SharedRace,
+    /// Threads of a warp synchronise in a way that has no meaning.
+    Synchronisation,
     /// A call through an address at which there is no function, or not one that can be called so.
     BadCall,
     /// The kernel's calls are nested too deep.
@@ -112,6 +116,8 @@ pub struct Report {
     pub allocation: Option<AllocationInfo>,
     /// Both sides of a race.
     pub race: Option<Box<Race>>,
+    /// The other thread of a mistake that two threads of a kernel make.
+    pub other: Option<Box<Place>>,
 }
 
 impl Report {
@@ -131,7 +137,32 @@ impl Report {
             site: None,
             allocation: None,
             race: None,
+            other: None,
         }
+    }
+
+    /// The report of a mistake of two threads.
+    pub(crate) fn of_finding(finding: Finding, call: u64) -> Self {
+        let kind = match finding.kind {
+            FindingKind::ReadAfterWrite
+            | FindingKind::WriteAfterRead
+            | FindingKind::WriteAfterWrite => ReportKind::SharedRace,
+            _ => ReportKind::Synchronisation,
+        };
+        let mut report = Self::new(kind, finding.to_string(), call);
+        report.at(&finding.second);
+        report.kernel = Some(finding.kernel);
+        report.address = finding.address;
+        report.other = Some(Box::new(finding.first));
+        report
+    }
+
+    fn at(&mut self, place: &Place) {
+        self.line = Some(place.line);
+        self.instruction = Some(place.instruction.clone());
+        self.source = place.source.clone();
+        self.block = Some(place.block);
+        self.thread = Some(place.thread);
     }
 
     /// The report of a kernel's fault.
@@ -139,11 +170,7 @@ impl Report {
         let mut report = Self::new(kind, fault.to_string(), call);
         report.kernel = Some(fault.kernel.clone());
         if let Some(place) = &fault.place {
-            report.line = Some(place.line);
-            report.instruction = Some(place.instruction.clone());
-            report.source = place.source.clone();
-            report.block = Some(place.block);
-            report.thread = Some(place.thread);
+            report.at(place);
         }
         match &fault.kind {
             FaultKind::Memory(MemoryFault { address, size, .. })

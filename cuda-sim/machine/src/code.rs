@@ -1,5 +1,7 @@
 //! Decoded instructions: what the warps execute.
 
+use std::collections::HashMap;
+
 use crate::SourceLine;
 use crate::decode::Noted;
 use crate::exec::{Env, LaneError, Scope};
@@ -47,6 +49,8 @@ pub(crate) enum Op {
     BarrierReduce,
 }
 
+/// The `target` of barriers that want the whole warp at one instruction.
+pub(crate) const ALIGNED: u32 = 1;
 /// No guard, or no second destination.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -86,6 +90,11 @@ impl Instr {
 }
 
 impl Instr {
+    /// Whether a barrier wants the whole warp at this one instruction.
+    pub(crate) const fn is_aligned(&self) -> bool {
+        self.target == ALIGNED
+    }
+
     pub(crate) const fn op_is_reduction(&self) -> bool {
         matches!(self.op, Op::BarrierReduce)
     }
@@ -200,6 +209,25 @@ pub(crate) struct ServiceCall {
     pub(crate) result: Option<(u32, u32)>,
 }
 
+/// What an instruction does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TouchKind {
+    Read,
+    Write,
+    /// Reads and writes as one step.
+    Update,
+}
+
+/// An access to memory, as the checks see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Touch {
+    pub(crate) kind: TouchKind,
+    /// Bytes of each lane.
+    pub(crate) size: u32,
+    /// Volatile, atomic, or with an order of its own.
+    pub(crate) strong: bool,
+}
+
 /// The rows of a function.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RowCounts {
@@ -229,6 +257,8 @@ pub(crate) struct Code {
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<CallSite>,
     pub(crate) services: Vec<ServiceCall>,
+    /// What instructions do to memory, by their index.
+    pub(crate) touches: HashMap<u32, Touch>,
     /// Of a device function that has a body.
     pub(crate) signature: Option<Signature>,
     /// Functions whose address it takes.

@@ -20,6 +20,7 @@ mod service;
 mod source_line;
 mod stack;
 mod symbols;
+mod touch;
 mod video;
 mod warp;
 mod wide;

@@ -1,13 +1,16 @@
 //! Execution: blocks of warps, warps of lanes.
 
 mod access;
+mod barriers;
 mod block;
 mod env;
+mod findings;
 mod grid;
 mod interleave;
 mod ledger;
 mod local;
 mod order;
+mod race;
 mod scope;
 mod sequence;
 mod spaces;

@@ -1,6 +1,6 @@
 //! What a launch is made of, and what it reports when it succeeds.
 
-use crate::{CODE_WINDOW, NoServices, Services};
+use crate::{CODE_WINDOW, Checks, NoServices, Services};
 
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub struct Launch<'a> {
     pub seed: u64,
     /// What `printf`, `assert`, `malloc` and `free` of the kernel use.
     pub services: &'a dyn Services,
+    /// Mistakes to look for, which [`Services::found`] hears of.
+    pub checks: Checks,
     /// When to give up.
     pub limits: Limits,
     /// The most threads of the host that run blocks, where the kernel's blocks do not [interact](crate::Kernel::interaction) and there is
@@ -48,6 +50,10 @@ impl<'a> Launch<'a> {
             grid_id: 1,
             seed: 0,
             services: &NoServices,
+            checks: Checks {
+                race: false,
+                sync: false,
+            },
             limits: Limits::DEFAULT,
             threads: 1,
         }

@@ -73,6 +73,7 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod code;
 mod decode;
 mod exec;
@@ -85,6 +86,7 @@ mod program;
 mod registers;
 mod services;
 
+pub use check::{Checks, Finding, FindingKind};
 pub use exec::run;
 pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Finding;
+
 /// Where a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
@@ -26,6 +28,11 @@ pub trait Services: fmt::Debug + Sync {
     /// # Errors
     /// Why it cannot be released, as a phrase that can follow "free of address 0x…:".
     fn free(&self, address: u64) -> Result<(), String>;
+
+    /// Hears of what the launch's [`Checks`](crate::Checks) find; by default, nobody does.
+    fn found(&self, finding: Finding) {
+        drop(finding);
+    }
 }
 
 /// Prints nowhere and has no memory to give.

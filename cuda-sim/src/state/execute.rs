@@ -156,6 +156,7 @@ impl State {
                 0
             },
             services: &services,
+            checks: self.options.checks,
             limits,
             threads: self.options.threads,
         };
@@ -163,8 +164,11 @@ impl State {
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
         let touched = view.take_touched();
         let unwritten = view.into_unwritten();
-        let printed = services.into_printed();
+        let (printed, found) = services.into_parts();
         self.keep_printed(printed);
+        for finding in found {
+            self.add_report(Report::of_finding(finding, call));
+        }
         self.note_accesses(actor, touched);
         for address in unwritten {
             let message = format!(

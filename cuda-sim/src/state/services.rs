@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cuda_sim_machine::{Output, Services};
+use cuda_sim_machine::{Finding, Output, Services};
 use parking_lot::Mutex;
 
 use crate::state::State;
@@ -18,6 +18,7 @@ pub(crate) struct KernelServices<'a> {
     /// Address of the heap.
     heap: Option<u64>,
     printed: Mutex<Vec<(Output, Vec<u8>)>>,
+    found: Mutex<Vec<Finding>>,
 }
 
 impl<'a> KernelServices<'a> {
@@ -26,12 +27,13 @@ impl<'a> KernelServices<'a> {
             space,
             heap,
             printed: Mutex::new(Vec::new()),
+            found: Mutex::new(Vec::new()),
         }
     }
 
-    /// What was printed, in order.
-    pub(crate) fn into_printed(self) -> Vec<(Output, Vec<u8>)> {
-        self.printed.into_inner()
+    /// What was printed, and what the checks found, in order.
+    pub(crate) fn into_parts(self) -> (Vec<(Output, Vec<u8>)>, Vec<Finding>) {
+        (self.printed.into_inner(), self.found.into_inner())
     }
 }
 
@@ -50,6 +52,10 @@ impl Services for KernelServices<'_> {
             Some(address + offset as u64)
         };
         give().unwrap_or(0)
+    }
+
+    fn found(&self, finding: Finding) {
+        self.found.lock().push(finding);
     }
 
     fn free(&self, address: u64) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use cuda_ptx::Operand;
 
 use super::function::{Decoder, Pending, Why};
-use crate::code::Op;
+use crate::code::{ALIGNED, Op};
 use crate::ops::map::Ty;
 
 impl<'a> Decoder<'_, 'a> {
@@ -47,8 +47,10 @@ impl<'a> Decoder<'_, 'a> {
             ["bar" | "barrier", rest @ ..] => rest,
             _ => return Ok(false),
         };
+        let aligned = mnemonic.contains(&"aligned") || mnemonic.first() == Some(&"bar");
         let rest = rest.strip_prefix(&["cta"]).unwrap_or(rest);
-        match rest {
+        let first = self.code.instructions.len();
+        let known = match rest {
             ["sync"] | ["sync", "aligned"] => self.plain_barrier(Op::BarrierSync, operands),
             ["arrive"] | ["arrive", "aligned"] => self.plain_barrier(Op::BarrierArrive, operands),
             ["red", "popc", "u32"] | ["red", "popc", "aligned", "u32"] => {
@@ -59,7 +61,17 @@ impl<'a> Decoder<'_, 'a> {
             }
             ["red", "or", "pred"] | ["red", "or", "aligned", "pred"] => self.reduction(2, operands),
             _ => Ok(false),
+        };
+        for instr in &mut self.code.instructions[first..] {
+            let barrier = matches!(
+                instr.op,
+                Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce
+            );
+            if aligned && barrier {
+                instr.target = ALIGNED;
+            }
         }
+        known
     }
 
     /// `bar.red`: arrives, waits, and then reads what the barrier has counted.

@@ -7,6 +7,7 @@ use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, V
 use super::call::Formals;
 use super::effect::{Effect, Mentions, effect};
 use super::symbols::{Register, Symbol, Symbols};
+use super::touch::touch;
 use super::{Names, shared_variable};
 use crate::Unsupported;
 use crate::code::{Code, Instr, NONE, Op, Signature, Slot, Source};
@@ -265,6 +266,9 @@ impl<'a> Decoder<'_, 'a> {
         let mnemonic: Vec<&'a str> = instruction.mnemonic.split('.').collect();
         self.operation(&mnemonic, &instruction.operands)?;
         self.note_effect(first, &mnemonic, &instruction.operands);
+        if let Some((index, touch)) = touch(&mnemonic, &self.code.instructions[first..]) {
+            self.code.touches.insert((first + index) as u32, touch);
+        }
         if let Some(guard) = instruction.guard {
             let row = self.register(guard.register, 1)?;
             for instr in &mut self.code.instructions[first..] {

@@ -1,119 +1,12 @@
 //! One block: its warps, its shared memory and its barriers.
 
-use crate::code::{Instr, Op};
+use crate::FaultKind;
+use crate::exec::barriers::Barriers;
 use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
 use crate::exec::local::{LocalMemory, clear};
 use crate::exec::templates::Templates;
 use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
-use crate::registers::Registers;
-use crate::{FaultKind, WARP_SIZE};
-
-/// A barrier while threads arrive.
-#[derive(Debug, Clone, Copy, Default)]
-struct Barrier {
-    arrived: u32,
-    /// Threads that must arrive; nothing for all that live.
-    expected: Option<u32>,
-    /// Threads of this phase whose predicate was set.
-    set: u32,
-    /// The same of the phase before: what `bar.red` reads.
-    last_set: u32,
-    /// Threads of the phase before.
-    last_arrived: u32,
-    in_use: bool,
-}
-
-/// The sixteen barriers of a block.
-#[derive(Debug, Default)]
-pub(crate) struct Barriers {
-    barriers: [Barrier; 16],
-    /// Threads of the block that have not ended.
-    live: u32,
-    /// Barriers whose threads can go on.
-    complete: u32,
-}
-
-impl Barriers {
-    /// Lanes arrive at a barrier; returns its number if they have to wait.
-    pub(crate) fn arrive(
-        &mut self,
-        i: &Instr,
-        registers: &Registers,
-        lanes: u32,
-    ) -> Result<Option<usize>, LaneError> {
-        let lane = lanes.trailing_zeros() as usize;
-        let fault = |why: String| LaneError {
-            lane,
-            kind: FaultKind::Barrier(why),
-        };
-        let number = registers.words[i.src[0] as usize][lane] as usize;
-        let expected = (i.imm != 0).then(|| registers.words[i.src[1] as usize][lane]);
-        let Some(barrier) = self.barriers.get_mut(number) else {
-            return Err(fault(format!(
-                "there is no barrier {number}; a block has the barriers 0 to 15"
-            )));
-        };
-        if let Some(expected) =
-            expected.filter(|&count| count == 0 || count % WARP_SIZE as u32 != 0)
-        {
-            return Err(fault(format!(
-                "barrier {number} is to wait for {expected} threads, which is no multiple of the warp size"
-            )));
-        }
-        if barrier.in_use && barrier.expected != expected {
-            return Err(fault(format!(
-                "barrier {number} is waited for with different numbers of threads at once"
-            )));
-        }
-        barrier.in_use = true;
-        barrier.expected = expected;
-        barrier.arrived += lanes.count_ones();
-        if i.op_is_reduction() {
-            barrier.set += (registers.predicate(i.src[2]) & lanes).count_ones();
-        }
-        self.check(number);
-        Ok((!matches!(i.op, Op::BarrierArrive)).then_some(number))
-    }
-
-    fn check(&mut self, number: usize) {
-        let live = self.live;
-        let barrier = &mut self.barriers[number];
-        if barrier.in_use && barrier.arrived >= barrier.expected.unwrap_or(live) {
-            *barrier = Barrier {
-                last_set: barrier.set,
-                last_arrived: barrier.arrived,
-                ..Barrier::default()
-            };
-            self.complete |= 1 << number;
-        }
-    }
-
-    /// Threads end; barriers that wait for all living threads need not wait for them.
-    pub(crate) fn leave(&mut self, threads: u32) {
-        self.live -= threads;
-        for number in 0..self.barriers.len() {
-            self.check(number);
-        }
-    }
-
-    /// What the last phase of a barrier counted: threads whose predicate was set, and threads.
-    pub(crate) fn last(&self, number: usize) -> (u32, u32) {
-        self.barriers
-            .get(number)
-            .map_or((0, 0), |barrier| (barrier.last_set, barrier.last_arrived))
-    }
-
-    /// A sentence about what a barrier still waits for.
-    fn missing(&self, number: usize) -> String {
-        let barrier = &self.barriers[number];
-        let expected = barrier.expected.unwrap_or(self.live);
-        format!(
-            "barrier {number}, at which {} of {expected} threads have arrived",
-            barrier.arrived
-        )
-    }
-}
 
 /// A block that runs.
 #[derive(Debug)]
@@ -174,10 +67,7 @@ impl Block {
         self.index = index;
         self.first = first % self.warps.len().max(1);
         clear(&mut self.shared);
-        self.barriers = Barriers {
-            live: threads,
-            ..Barriers::default()
-        };
+        self.barriers = Barriers::new(threads, shape);
         let parts = BlockParts {
             shape,
             templates,
@@ -238,7 +128,7 @@ impl Block {
                 Pause::Waits => stuck &= inner.instructions == 0,
                 Pause::Turn => stuck = false,
             }
-            let complete = std::mem::take(&mut self.barriers.complete);
+            let complete = self.barriers.take_complete();
             for barrier in (0..16).filter(|barrier| complete >> barrier & 1 == 1) {
                 stuck = false;
                 for warp in &mut self.warps {

@@ -1,7 +1,8 @@
 //! What a warp sees beside its registers.
 
 use crate::code::Special;
-use crate::exec::block::Barriers;
+use crate::exec::barriers::Barriers;
+use crate::exec::findings::Findings;
 use crate::exec::local::LocalMemory;
 use crate::{FaultKind, Launch, Memory, Program};
 
@@ -22,6 +23,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) shared_bytes: u32,
     /// Bytes of local memory that a thread may use.
     pub(crate) stack_limit: u32,
+    /// Where the checks put what they find; nothing where none is on.
+    pub(crate) findings: Option<Findings>,
 }
 
 /// A warp's surroundings while it runs.
@@ -31,7 +34,7 @@ pub(crate) struct Env<'a> {
     pub(crate) shared: &'a mut [u8],
     /// The warp's local memory.
     pub(crate) local: &'a mut LocalMemory,
-    pub(crate) barriers: &'a Barriers,
+    pub(crate) barriers: &'a mut Barriers,
     /// Coordinates of the block, and the number of the warp in it.
     pub(crate) block: [u32; 3],
     pub(crate) warp: u32,

@@ -3,11 +3,12 @@
 use crate::code::Code;
 use crate::exec::block::Block;
 use crate::exec::env::Shape;
+use crate::exec::findings::Findings;
 use crate::exec::order::Start;
 use crate::exec::templates::Templates;
 use crate::exec::warp::{Meter, WarpFault};
 use crate::exec::{interleave, sequence};
-use crate::{Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics};
+use crate::{Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics};
 
 /// Instructions that a warp executes in one turn.
 pub(super) const TURN: u64 = 10_000;
@@ -49,6 +50,7 @@ pub fn run(
             .frame_bytes
             .saturating_add(launch.limits.stack_bytes)
             .min(launch.limits.local_bytes),
+        findings: (launch.checks != Checks::default()).then(|| Findings::new(kernel)),
     };
     let templates = Templates::new(kernel, &shape);
     let grid = Grid {
@@ -57,8 +59,8 @@ pub fn run(
         templates: &templates,
     };
     match &kernel.interaction {
-        Some(_) => interleave::run(&grid),
-        None => sequence::run(&grid),
+        None if shape.findings.is_none() => sequence::run(&grid),
+        _ => interleave::run(&grid),
     }
 }
 

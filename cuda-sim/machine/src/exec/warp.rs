@@ -4,7 +4,7 @@ mod call;
 mod segment;
 
 use crate::WARP_SIZE;
-use crate::exec::block::Barriers;
+use crate::exec::barriers::{Arrival, Barriers};
 use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::local::{LocalMemory, clear};
@@ -103,13 +103,18 @@ impl Warp {
                 shape: parts.shape,
                 shared: parts.shared,
                 local: &mut self.local,
-                barriers: parts.barriers,
+                barriers: &mut *parts.barriers,
                 block: parts.block,
                 warp: self.index,
                 live: self.live,
                 clock: parts.clock + meter.instructions,
             };
-            let event = segment::run(&mut self.scopes[index], code, &mut env, &mut inner);
+            let scope = &mut self.scopes[index];
+            let event = if env.shape.findings.is_some() {
+                segment::run::<true>(scope, code, &mut env, &mut inner)
+            } else {
+                segment::run::<false>(scope, code, &mut env, &mut inner)
+            };
             meter.fuel -= inner.instructions.min(meter.fuel);
             meter.instructions += inner.instructions;
             meter.lane_instructions += inner.lane_instructions;
@@ -209,9 +214,17 @@ impl Warp {
     ) -> Result<(), LaneError> {
         let scope = &mut self.scopes[index];
         let instruction = &parts.shape.program.codes[scope.function].instructions[pc as usize];
-        let arrival = parts
-            .barriers
-            .arrive(instruction, &scope.registers, lanes)?;
+        let arrival = parts.barriers.arrive(
+            &Arrival {
+                instruction,
+                scope,
+                warp: self.index,
+                lanes,
+                live: self.live,
+                block: parts.block,
+            },
+            parts.shape,
+        )?;
         if let Some(barrier) = arrival {
             scope.runnable &= !lanes;
             scope.parked |= lanes;

@@ -2,8 +2,11 @@
 
 use crate::FaultKind;
 use crate::WARP_SIZE;
+use crate::check::FindingKind;
 use crate::code::{Code, Instr, NONE, Op};
 use crate::exec::env::{Env, LaneError};
+use crate::exec::findings::{Seen, Site};
+use crate::exec::race::{Race, Suspect};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
 use crate::ops::compare::Combine;
@@ -98,7 +101,13 @@ pub(super) fn satisfied(scope: &Scope, code: &Code, live: u32) -> u32 {
     0
 }
 
-pub(super) fn run(scope: &mut Scope, code: &Code, env: &mut Env<'_>, meter: &mut Meter) -> Event {
+/// `CHECKED`: with the checks of the launch.
+pub(super) fn run<const CHECKED: bool>(
+    scope: &mut Scope,
+    code: &Code,
+    env: &mut Env<'_>,
+    meter: &mut Meter,
+) -> Event {
     let mut tired = 0;
     loop {
         if scope.runnable == 0 {
@@ -106,7 +115,7 @@ pub(super) fn run(scope: &mut Scope, code: &Code, env: &mut Env<'_>, meter: &mut
         }
         let group = select(scope, tired);
         let before = meter.fuel;
-        let outcome = run_group(&group, scope, code, env, meter);
+        let outcome = run_group::<CHECKED>(&group, scope, code, env, meter);
         let executed = before - meter.fuel;
         meter.instructions += executed;
         meter.lane_instructions += executed * u64::from(group.mask.count_ones());
@@ -127,7 +136,7 @@ enum Outcome {
 }
 
 #[inline(always)]
-fn run_group(
+fn run_group<const CHECKED: bool>(
     group: &Group,
     scope: &mut Scope,
     code: &Code,
@@ -178,9 +187,17 @@ fn run_group(
             Op::Access(run) => {
                 if active != 0 {
                     env.clock = clock + (start - meter.fuel);
+                    let suspects = if CHECKED {
+                        observe(i, pc, scope, code, env, active)
+                    } else {
+                        Vec::new()
+                    };
                     if let Err(error) = run(i, scope, env, active) {
                         set_pcs(scope, mask, pc);
                         return Outcome::Event(Event::Fault(pc, error));
+                    }
+                    if CHECKED {
+                        Race::confirm(suspects, env.shape, env.shared, env.block);
                     }
                 }
             }
@@ -211,7 +228,7 @@ fn run_group(
             }
             Op::Collective(run) => {
                 if active != 0 {
-                    return collective(i, run, scope, env, mask, active, pc);
+                    return collective::<CHECKED>(i, run, scope, env, mask, active, pc);
                 }
             }
             Op::Call | Op::CallIndirect if active == 0 => {}
@@ -281,7 +298,7 @@ fn set_predicate(i: &Instr, scope: &mut Scope, bits: u32, combine: Combine, acti
 }
 
 /// Runs a collective instruction when all its members that still live are here, and lets the lanes wait otherwise.
-fn collective(
+fn collective<const CHECKED: bool>(
     i: &Instr,
     run: crate::code::Access,
     scope: &mut Scope,
@@ -303,10 +320,63 @@ fn collective(
     }
     scope.waiting &= !arrived;
     scope.runnable |= arrived;
+    if CHECKED {
+        together(i, scope, env, arrived);
+    }
     set_pcs(scope, arrived, pc);
     if let Err(error) = run(i, scope, env, arrived) {
         return Outcome::Event(Event::Fault(pc, error));
     }
     set_pcs(scope, arrived, pc + 1);
     Outcome::Regroup
+}
+
+/// What the lanes' access races with; nothing where that is not looked for.
+#[cold]
+fn observe(
+    i: &Instr,
+    pc: u32,
+    scope: &Scope,
+    code: &Code,
+    env: &mut Env<'_>,
+    active: u32,
+) -> Vec<Suspect> {
+    match (&mut env.barriers.race, code.touches.get(&pc)) {
+        (Some(race), Some(&touch)) => race.observe(i, touch, scope, env.shared, env.warp, active),
+        _ => Vec::new(),
+    }
+}
+
+/// Lanes go through a `.sync` instruction together: that orders what they did. Their masks must be the same and name them.
+#[cold]
+fn together(i: &Instr, scope: &Scope, env: &mut Env<'_>, arrived: u32) {
+    if let Some(race) = &mut env.barriers.race {
+        race.warp_sync(env.warp, arrived);
+    }
+    let (Some(findings), true) = (&env.shape.findings, env.shape.launch.checks.sync) else {
+        return;
+    };
+    let first = arrived.trailing_zeros() as usize;
+    let seen = |lane: usize| Seen {
+        site: Site {
+            function: scope.function,
+            source: i.source,
+        },
+        thread: env.warp * WARP_SIZE as u32 + lane as u32,
+    };
+    for lane in (0..WARP_SIZE).filter(|lane| arrived >> lane & 1 == 1) {
+        let mask = members(i, scope, lane);
+        let kind = if mask >> lane & 1 == 0 {
+            FindingKind::NotInMask
+        } else if mask != members(i, scope, first) {
+            FindingKind::DifferentMasks
+        } else {
+            continue;
+        };
+        let pair = match kind {
+            FindingKind::NotInMask => [seen(lane), seen(lane)],
+            _ => [seen(first), seen(lane)],
+        };
+        findings.add(env.shape, env.block, kind, pair, None);
+    }
 }

@@ -1,0 +1,96 @@
+//! Mistakes of a block's threads among themselves that a launch can be asked to look for.
+
+use std::fmt;
+
+use crate::Place;
+
+/// What to look for. All of it costs time, and all blocks run on one thread.
+///
+/// # What `race` sees
+/// Two threads of a block access the same byte of shared memory, at least one of them writes, and nothing orders the two: no barrier of
+/// the block, named or not, that both (or threads in between) have gone through, and no `.sync` instruction of their warp. It judges the
+/// accesses that were executed, whatever order they had this time.
+///
+/// Nothing is said about accesses that are atomic, volatile or otherwise strong on both sides; such accesses to one address also order
+/// what comes before and after them, `mbarrier` instructions included, so that flags and locks work, and may hide a race. Nothing is said
+/// about two writes of the same value, or about the lanes of one instruction. Asynchronous copies and matrix loads are not seen.
+///
+/// # What `sync` sees
+/// Threads of one warp that meet at a barrier from different instructions where the form wants the whole warp at one (`bar.sync`,
+/// `barrier.sync.aligned`), and `.sync` instructions of a warp by a lane that its own mask does not name, or with different masks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Accesses to shared memory that race.
+    pub race: bool,
+    /// Barriers that a warp reaches divided, and wrong masks.
+    pub sync: bool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A read of what another thread writes.
+    ReadAfterWrite,
+    /// A write of what another thread reads.
+    WriteAfterRead,
+    /// Two writes.
+    WriteAfterWrite,
+    /// One warp is at different barrier instructions.
+    DividedBarrier,
+    /// The mask of a `.sync` instruction does not name the lane that executes it.
+    NotInMask,
+    /// Lanes that meet at a `.sync` instruction have different masks.
+    DifferentMasks,
+}
+
+/// A mistake of two threads of a block. Of each pair of instructions, the first is reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of mistake.
+    pub kind: FindingKind,
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// What was executed first.
+    pub first: Place,
+    /// What was executed then.
+    pub second: Place,
+    /// The byte of shared memory that both access.
+    pub address: Option<u64>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            FindingKind::ReadAfterWrite => "reads what another thread writes",
+            FindingKind::WriteAfterRead => "writes what another thread reads",
+            FindingKind::WriteAfterWrite => "writes what another thread writes",
+            FindingKind::DividedBarrier => {
+                "comes to a barrier at which another part of its warp is, at another instruction"
+            }
+            FindingKind::NotInMask => "is not in the mask of the instruction that it executes",
+            FindingKind::DifferentMasks => "has another mask than a lane that it meets",
+        };
+        let thread = |place: &Place| {
+            let ([bx, by, bz], [x, y, z]) = (place.block, place.thread);
+            let (line, text) = (place.line, &place.instruction);
+            format!("line {line} `{text}`, block ({bx},{by},{bz}), thread ({x},{y},{z})")
+        };
+        write!(
+            f,
+            "kernel `{}`, {}: {what}",
+            self.kernel,
+            thread(&self.second)
+        )?;
+        if let Some(address) = self.address {
+            write!(
+                f,
+                ", byte {address:#x} of shared memory, without a barrier between"
+            )?;
+        }
+        if self.first != self.second {
+            write!(f, "; the other: {}", thread(&self.first))?;
+        }
+        Ok(())
+    }
+}

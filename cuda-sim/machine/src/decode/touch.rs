@@ -1,0 +1,46 @@
+//! What an instruction does to memory, for the checks that watch accesses.
+
+use crate::code::{Instr, Op, Touch, TouchKind};
+
+/// Bytes of a type by its name.
+fn type_size(name: &str) -> Option<u32> {
+    let digits = name
+        .strip_prefix("bf")
+        .or_else(|| name.strip_prefix(['b', 'u', 's', 'f']))?;
+    Some(match digits {
+        "8" => 1,
+        "16" => 2,
+        "32" | "16x2" => 4,
+        "64" => 8,
+        "128" => 16,
+        _ => return None,
+    })
+}
+
+/// What the instructions that a statement was decoded to do to memory: which of them, and what.
+pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch)> {
+    let index = pushed
+        .iter()
+        .rposition(|it| matches!(it.op, Op::Access(_)))?;
+    let strong = mnemonic.iter().any(|part| {
+        matches!(
+            *part,
+            "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" | "mmio"
+        )
+    });
+    let (kind, strong) = match *mnemonic.first()? {
+        "ld" | "ldu" => (TouchKind::Read, strong),
+        "st" => (TouchKind::Write, strong),
+        "atom" | "red" | "mbarrier" => (TouchKind::Update, true),
+        _ => return None,
+    };
+    let size = mnemonic.iter().rev().find_map(|part| type_size(part))?;
+    let count = mnemonic.iter().find_map(|part| match *part {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    });
+    let size = size * count.unwrap_or(1);
+    Some((index, Touch { kind, size, strong }))
+}

@@ -1,0 +1,90 @@
+//! Where the checks of a launch put what they find.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use crate::check::{Finding, FindingKind};
+use crate::exec::env::Shape;
+use crate::{Kernel, Place};
+
+/// An instruction: function and index into its sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Site {
+    pub(crate) function: usize,
+    pub(crate) source: u32,
+}
+
+/// What a check has seen of a thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) site: Site,
+    pub(crate) thread: u32,
+}
+
+/// The findings of a launch: each pair of instructions once.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    kernel: String,
+    /// Pairs of instructions, whichever came first.
+    known: Mutex<HashSet<(Site, Site)>>,
+}
+
+impl Findings {
+    pub(crate) fn new(kernel: &Kernel) -> Self {
+        Self {
+            kernel: kernel.name.clone(),
+            known: Mutex::new(HashSet::new()),
+        }
+    }
+
+    /// Reports two threads of a block, unless their instructions are known already.
+    pub(crate) fn add(
+        &self,
+        shape: &Shape<'_>,
+        block: [u32; 3],
+        kind: FindingKind,
+        [first, second]: [Seen; 2],
+        address: Option<u64>,
+    ) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let pair = (first.site.min(second.site), first.site.max(second.site));
+        if !known.insert(pair) {
+            return;
+        }
+        let place =
+            |seen: Seen| shape.place(seen.site.function, seen.site.source, block, seen.thread);
+        let (Some(first), Some(second)) = (place(first), place(second)) else {
+            return;
+        };
+        shape.launch.services.found(Finding {
+            kind,
+            kernel: self.kernel.clone(),
+            first,
+            second,
+            address,
+        });
+    }
+}
+
+impl Shape<'_> {
+    /// The place of a thread of a block.
+    pub(crate) fn place(
+        &self,
+        function: usize,
+        source: u32,
+        block: [u32; 3],
+        thread: u32,
+    ) -> Option<Place> {
+        let code = &self.program.codes[function];
+        let source = code.sources.get(source as usize)?;
+        let [x, y, _] = self.launch.block;
+        Some(Place {
+            function: code.name.clone(),
+            line: source.line,
+            instruction: source.text.clone(),
+            source: None,
+            block,
+            thread: [thread % x, thread / x % y, thread / x / y],
+        })
+    }
+}
