@@ -44,6 +44,9 @@ fn finish(process: &Process) -> Option<u8> {
         return None;
     }
     let quiet = simulator.shut_down(PATIENCE);
+    if journal.traces() {
+        journal.trace(&simulator.trace_json());
+    }
     if journal.leaks && quiet {
         for leak in simulator.leaks() {
             journal.count();

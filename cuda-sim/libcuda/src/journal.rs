@@ -24,6 +24,8 @@ pub(crate) struct Journal {
     place: Place,
     /// Whether what was never released is written at exit.
     pub(crate) leaks: bool,
+    /// Where the calls are written at exit.
+    trace: Option<File>,
     /// The program's exit status where there are reports.
     pub(crate) failure: Option<u8>,
     reports: AtomicU64,
@@ -38,20 +40,30 @@ impl Journal {
         let place = match environment::text("CUDA_SIM_REPORT")?.as_deref() {
             None | Some("stderr") => Place::StandardError,
             Some("0") => Place::Nowhere,
-            Some(path) => {
-                let path = path.replace("%p", &std::process::id().to_string());
-                let opened = OpenOptions::new().create(true).append(true).open(&path);
-                Place::File(opened.map_err(|error| {
-                    format!("cannot open CUDA_SIM_REPORT={path:?} for the software driver's reports: {error}")
-                })?)
-            }
+            Some(path) => Place::File(open("CUDA_SIM_REPORT", path)?),
         };
         Ok(Self {
             place,
+            trace: environment::text("CUDA_SIM_TRACE")?
+                .map(|path| open("CUDA_SIM_TRACE", &path))
+                .transpose()?,
             leaks: environment::switch("CUDA_SIM_LEAKS")?,
             failure: environment::status("CUDA_SIM_FAIL")?,
             reports: AtomicU64::new(0),
         })
+    }
+
+    /// Whether calls are to be listed.
+    pub(crate) fn traces(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    /// Writes the list of calls.
+    pub(crate) fn trace(&self, lines: &str) {
+        if let Some(mut file) = self.trace.as_ref() {
+            // There is nobody to tell that it cannot be written.
+            drop(file.write_all(lines.as_bytes()));
+        }
     }
 
     /// Writes a report and counts it.
@@ -81,6 +93,18 @@ impl Journal {
             Place::File(file) => (&*file).write_all(line.as_bytes()),
         });
     }
+}
+
+/// Opens a file that a variable names, to add to it.
+///
+/// # Errors
+/// It cannot be opened.
+fn open(variable: &str, path: &str) -> Result<File, String> {
+    let path = path.replace("%p", &std::process::id().to_string());
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened.map_err(|error| {
+        format!("cannot open {variable}={path:?} for the software driver: {error}")
+    })
 }
 
 /// Says on standard error why there is no software driver.

@@ -50,6 +50,7 @@ fn make() -> Result<Process, Box<dyn Error>> {
     let simulator = builder
         .on_report(move |report| listener.report(report))
         .build()?;
+    simulator.set_trace(journal.traces());
     ending::announce()?;
     Ok(Process {
         library: simulator.library(),

@@ -60,6 +60,23 @@ fn reports_go_to_standard_error_or_a_file_and_can_fail_the_program() {
     assert_eq!(output.status.code(), Some(9), "unseen is not unfound");
 }
 
+#[test]
+fn a_trace_has_every_call() {
+    let program = Program::build("trace", "faulty", &["-lcuda"]);
+    let file = empty_directory("trace_file").join("calls.json");
+    let path = file.to_str().expect("the path is text");
+    run(
+        &program,
+        &[("CUDA_SIM_TRACE", path), ("CUDA_SIM_REPORT", "0")],
+    );
+    let text = std::fs::read_to_string(&file).expect("it is text");
+    let first = text.lines().next().expect("it has a line");
+    assert!(first.contains("\"symbol\":\"cuInit\""), "{first}");
+    let last = text.lines().last().expect("it has a line");
+    assert!(last.contains("\"symbol\":\"cuCtxSynchronize\""), "{last}");
+    assert!(last.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{last}");
+}
+
 fn directory_of(file: &str) -> &std::path::Path {
     std::path::Path::new(file)
         .parent()
