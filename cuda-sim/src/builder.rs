@@ -186,6 +186,16 @@ impl Builder {
         self
     }
 
+    /// Watches pinned and registered host memory from an asynchronous copy's call to its execution: the destination holds `0xFB` in every
+    /// byte meanwhile, so that a program which reads too early sees nonsense, and a program that writes to the destination, or changes the
+    /// source, is reported ([`ReportKind::HostBufferChanged`](crate::ReportKind::HostBufferChanged)). The first MiB of a copy is watched; none
+    /// is while host functions or waits for words are pending, or once a kernel has accessed memory of the host. Without
+    /// [`deferred`](Self::deferred) there is nothing to watch. Default: on.
+    pub fn watch_host(mut self, on: bool) -> Self {
+        self.settings.options.watch_host = on;
+        self
+    }
+
     /// Runs the blocks of one kernel on at most that many threads, where they cannot influence each other and have enough to do. Results do
     /// not depend on it. Default: as many as the system offers.
     pub fn threads(mut self, threads: usize) -> Self {

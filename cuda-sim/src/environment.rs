@@ -36,6 +36,7 @@ impl Builder {
     /// | `CUDA_SIM_SHUFFLE_BLOCKS` | `1` | [`shuffle_blocks`](Self::shuffle_blocks) |
     /// | `CUDA_SIM_OLD_DRIVER` | `1` | [`old_driver`](Self::old_driver) |
     /// | `CUDA_SIM_CHECK_ORDER` | `0` | [`check_order`](Self::check_order) |
+    /// | `CUDA_SIM_WATCH_HOST` | `0` | [`watch_host`](Self::watch_host) |
     /// | `CUDA_SIM_CALL_SITES` | `1` | [`call_sites`](Self::call_sites) |
     /// | `CUDA_VISIBLE_DEVICES` | `1,0` or `GPU-63756461` | which of those devices the program sees, in its order, as with a real driver |
     ///
@@ -86,12 +87,13 @@ impl Builder {
         if let Some(seconds) = given(read, "CUDA_SIM_WAIT_PATIENCE", value::number)? {
             builder = builder.wait_patience(Duration::from_secs(seconds));
         }
-        let switches: [(_, Switch); 6] = [
+        let switches: [(_, Switch); 7] = [
             ("CUDA_SIM_DEFERRED", Self::deferred),
             ("CUDA_SIM_REUSE_HANDLES", Self::reuse_handles),
             ("CUDA_SIM_SHUFFLE_BLOCKS", Self::shuffle_blocks),
             ("CUDA_SIM_OLD_DRIVER", Self::old_driver),
             ("CUDA_SIM_CHECK_ORDER", Self::check_order),
+            ("CUDA_SIM_WATCH_HOST", Self::watch_host),
             ("CUDA_SIM_CALL_SITES", Self::call_sites),
         ];
         for (variable, set) in switches {
@@ -166,6 +168,7 @@ mod tests {
             ("CUDA_SIM_REUSE_HANDLES", "0"),
             ("CUDA_SIM_SHUFFLE_BLOCKS", "on"),
             ("CUDA_SIM_OLD_DRIVER", "1"),
+            ("CUDA_SIM_WATCH_HOST", "off"),
         ])
         .expect("understood")
         .settings;
@@ -175,7 +178,7 @@ mod tests {
         let options = settings.options;
         assert_eq!(options.limits.instructions, 1000);
         assert_eq!(options.wait_patience, Duration::from_secs(60));
-        assert!(!options.deferred && !options.reuse_handles);
+        assert!(!options.deferred && !options.reuse_handles && !options.watch_host);
         assert!(options.shuffle_blocks && options.old_driver);
     }
 

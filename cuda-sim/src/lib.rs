@@ -27,6 +27,9 @@
 //! Memory is checked when it is accessed: bounds, release, stream order, alignment, and bytes that nothing had written. What is found is a
 //! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device.
 //!
+//! Host memory that an asynchronous copy has borrowed is [watched](Builder::watch_host): until the copy is executed its destination holds a
+//! pattern, and changes to it or to the source are reported.
+//!
 //! # What loads
 //! PTX is checked when it is loaded ([`cuda_ptx::Module::check`]): unknown names, wrong operands, instructions that PTX does not have or that
 //! are newer than its `.version` and `.target` give `INVALID_PTX`, with line and column in the error log. The test `load` holds what a real

@@ -19,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) call_sites: bool,
     /// Operations that touch the same bytes must be ordered.
     pub(crate) check_order: bool,
+    /// What asynchronous copies borrow from the host is watched.
+    pub(crate) watch_host: bool,
     /// How long a stream waits for a word.
     pub(crate) wait_patience: Duration,
     /// What is looked for between the threads of a block.
@@ -43,6 +45,7 @@ impl Default for Options {
             call_sites: false,
             launch_queue: 1_020,
             check_order: true,
+            watch_host: true,
             wait_patience: Duration::from_secs(10),
             checks: Checks::default(),
             echo_printf: true,

@@ -29,6 +29,8 @@ pub enum ReportKind {
     UninitialisedRead,
     /// Two operations touch the same bytes, at least one of them writes, and nothing orders them: see [`Report::race`].
     Race,
+    /// The host changed memory of an asynchronous copy after the call and before the copy was executed.
+    HostBufferChanged,
     /// A release of what is no allocation: released already, the middle of one, or never made.
     InvalidFree,
     /// The kernel executed `trap`.

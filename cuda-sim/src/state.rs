@@ -29,9 +29,10 @@ pub(crate) mod storage;
 pub(crate) mod stream;
 pub(crate) mod transfer;
 pub(crate) mod virtual_memory;
+pub(crate) mod watch;
 pub(crate) mod word;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cuda_sys::CUresult;
@@ -107,6 +108,8 @@ pub(crate) struct State {
     pub(crate) advice: BTreeMap<u64, AdviceMap>,
     pub(crate) queues: BTreeMap<StreamId, Queue>,
     pub(crate) operations: BTreeMap<OperationId, Operation>,
+    /// Those of the operations that the host takes part in: host functions, and waits for words.
+    pub(crate) with_host: BTreeSet<OperationId>,
     pub(crate) captures: BTreeMap<u64, Capture>,
     pub(crate) random: Random,
     /// The virtual clock as the host sees it, in nanoseconds.
@@ -177,6 +180,7 @@ impl State {
             devices,
             queues: BTreeMap::new(),
             operations: BTreeMap::new(),
+            with_host: BTreeSet::new(),
             captures: BTreeMap::new(),
             random: Random::new(settings.seed),
             clock: 1_000,

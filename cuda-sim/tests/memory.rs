@@ -203,7 +203,7 @@ fn pinned_destinations_are_written_when_the_copy_runs() {
         cuMemcpyDtoHAsync_v2(pinned.cast(), memory, 4, stream)
     );
     // SAFETY: pinned memory is initialised, and nothing runs before a call waits or asks.
-    assert_eq!(unsafe { pinned.read_volatile() }, 0);
+    assert_eq!(unsafe { pinned.read_volatile() }, 0xfbfb_fbfb);
     ok!(rig.cuda, cuStreamSynchronize(stream));
     // SAFETY: as above.
     assert_eq!(unsafe { pinned.read_volatile() }, 9);

@@ -221,6 +221,9 @@ pub(super) fn copy_box(
         extent,
     }));
     let operation = enqueue(call, &mut state, &target, work)?;
+    if !waits && let (When::InOrder(_), Some(operation)) = (when, operation) {
+        state.watch_copy(operation);
+    }
     if waits {
         complete(call, &mut state, &target.stream, operation)
     } else {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use cuda_sim_machine::{Memory, MemoryFault};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::report::AccessKind;
 use crate::state::order::check::Touch;
@@ -112,6 +112,13 @@ impl<'a> DeviceView<'a> {
         }
     }
 
+    /// Held while host memory is accessed. A kernel that does so may work hand in hand with the host, so nothing there is watched any more.
+    fn host_memory(&self) -> MutexGuard<'_, ()> {
+        let guard = self.host.lock();
+        self.space.watches.lift_all();
+        guard
+    }
+
     /// What was touched, by the addresses of the blocks.
     pub(crate) fn take_touched(&self) -> Vec<Touch> {
         if !self.watch {
@@ -211,7 +218,7 @@ impl Memory for DeviceView<'_> {
     fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
         let (block, offset) = self.find(address, into.len())?;
         self.note(block, AccessKind::Read, offset, into.len());
-        let _host = block.is_host().then(|| self.host.lock());
+        let _host = block.is_host().then(|| self.host_memory());
         if let Some(first) = block.read(offset, into) {
             self.note_unwritten(block.address + first as u64);
         }
@@ -228,7 +235,7 @@ impl Memory for DeviceView<'_> {
             ));
         }
         self.note(block, AccessKind::Write, offset, bytes.len());
-        let _host = block.is_host().then(|| self.host.lock());
+        let _host = block.is_host().then(|| self.host_memory());
         block.write(offset, bytes);
         Ok(())
     }
@@ -253,7 +260,7 @@ impl Memory for DeviceView<'_> {
                 Ok(old)
             }
             Data::Host(_) => {
-                let _host = self.host.lock();
+                let _host = self.host_memory();
                 let mut bytes = [0; 8];
                 let Some(word) = bytes.get_mut(..size) else {
                     return Err(refused(address, size, "not a word"));

@@ -55,18 +55,28 @@ impl State {
                     self.execute_kernel(context, &kernel, &actor(what))
                 }
                 Work::Copy(copy) => {
+                    self.space
+                        .watches
+                        .touch(copy.reads(), copy.writes(), Some(id));
+                    self.end_watch(id, call);
                     let mut touches = self.touches(AccessKind::Read, copy.reads());
                     touches.extend(self.touches(AccessKind::Write, copy.writes()));
                     self.note_accesses(&actor(What::Name("copy")), touches);
                     OVERHEAD + self.execute_copy(context, &copy, call)
                 }
                 Work::Fill(fill) => {
+                    self.space
+                        .watches
+                        .touch(std::iter::empty(), fill.writes(), None);
                     let touches = self.touches(AccessKind::Write, fill.writes());
                     self.note_accesses(&actor(What::Name("fill")), touches);
                     OVERHEAD + self.execute_fill(context, &fill, call)
                 }
                 Work::Put(word) => {
                     let fill = Fill::of_word(&word);
+                    self.space
+                        .watches
+                        .touch(std::iter::empty(), fill.writes(), None);
                     let touches = self.touches(AccessKind::Atomic, fill.writes());
                     self.note_accesses(&actor(What::Name("write of a word")), touches);
                     OVERHEAD + self.execute_fill(context, &fill, call)
@@ -222,6 +232,8 @@ impl State {
 
     /// Makes every later call on a context of that device fail with the error, as after a real fault: new contexts do not help.
     pub(crate) fn poison(&mut self, context: ContextRef, result: CUresult) {
+        // What waits is not executed any more, and its memory is still lent: nothing has told the program yet.
+        self.space.watches.lift_all();
         let device = self.device_of(context);
         if let Some(device) = self.devices.get_mut(device) {
             device.poison.get_or_insert(result);

@@ -1,6 +1,7 @@
 //! Host memory: pinned blocks that the driver owns, registered ranges, and copies to and from plain host addresses.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// What pinned host memory is aligned to: a page.
@@ -105,6 +106,23 @@ impl HostRange {
         let source: *const u8 = ptr::with_exposed_provenance(self.address);
         // SAFETY: by the invariant the source is valid for `len` bytes; the destination is a slice of ours, which nobody else can name.
         unsafe { ptr::copy_nonoverlapping(source, into.as_mut_ptr(), len) };
+    }
+
+    /// Takes what stands there, whatever it is.
+    pub(crate) fn save(self) -> Box<[MaybeUninit<u8>]> {
+        let mut saved = Box::new_uninit_slice(self.len);
+        let source: *const MaybeUninit<u8> = ptr::with_exposed_provenance(self.address);
+        // SAFETY: by the invariant the source is valid for `len` bytes; the destination is as long and ours.
+        unsafe { ptr::copy_nonoverlapping(source, saved.as_mut_ptr(), self.len) };
+        saved
+    }
+
+    /// Puts back as many bytes as both have.
+    pub(crate) fn restore(self, saved: &[MaybeUninit<u8>]) {
+        let len = saved.len().min(self.len);
+        let target: *mut MaybeUninit<u8> = ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: by the invariant the target is valid for `len` bytes; the source is a slice of ours, which nobody else can name.
+        unsafe { ptr::copy_nonoverlapping(saved.as_ptr(), target, len) };
     }
 
     /// Writes as many bytes as both have.

@@ -95,6 +95,16 @@ pub(crate) enum Work {
     },
 }
 
+impl Work {
+    /// Whether the host may do something that what follows relies on.
+    fn is_with_host(&self) -> bool {
+        matches!(
+            self,
+            Self::HostFunction { .. } | Self::Callback { .. } | Self::Await { .. }
+        )
+    }
+}
+
 /// An operation that waits for its turn.
 #[derive(Debug)]
 pub(crate) struct Operation {
@@ -178,6 +188,15 @@ impl State {
                 operation.followers.push(id);
             }
         }
+        if work.is_with_host() {
+            self.with_host.insert(id);
+        }
+        if let Work::Await { word, .. } = &work {
+            let read = word.address..word.address + word.width as u64;
+            self.space
+                .watches
+                .touch(std::iter::once(read), std::iter::empty(), None);
+        }
         let followers = Vec::new();
         let operation = Operation {
             stream,
@@ -236,6 +255,8 @@ impl State {
         let Some(operation) = self.operations.remove(&id) else {
             return;
         };
+        self.with_host.remove(&id);
+        self.space.watches.forget(id);
         if let Work::Record { stamp } = &operation.work {
             stamp.store(end, Relaxed);
         }

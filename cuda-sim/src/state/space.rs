@@ -13,6 +13,7 @@ use crate::state::host::{HostMemory, HostRange};
 use crate::state::order::history::Histories;
 use crate::state::order::touched::Touched;
 use crate::state::storage::Storage;
+use crate::state::watch::Watches;
 
 /// Device memory starts on multiples of this, with at least as much unused space after each block.
 pub(crate) const ALIGNMENT: usize = 512;
@@ -161,6 +162,8 @@ pub(crate) struct Space {
     former: VecDeque<Former>,
     /// Who touched which of them.
     pub(crate) histories: Histories,
+    /// What asynchronous copies have borrowed from the host.
+    pub(crate) watches: Watches,
     /// What kernels have allocated, by the address of the block that it lies in.
     pub(crate) heaps: BTreeMap<u64, Heap>,
     next: Vec<u64>,
@@ -183,6 +186,7 @@ impl Space {
             blocks: BTreeMap::new(),
             former: VecDeque::new(),
             histories: Histories::default(),
+            watches: Watches::default(),
             heaps: BTreeMap::new(),
             next,
             ends,
