@@ -143,19 +143,25 @@ impl Report {
         }
     }
 
-    /// The report of a mistake of two threads.
+    /// The report of a mistake of one thread or two.
     pub(crate) fn of_finding(finding: Finding, call: u64) -> Self {
         let kind = match finding.kind {
             FindingKind::ReadAfterWrite
             | FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite => ReportKind::SharedRace,
+            FindingKind::UninitialisedRead { .. } => ReportKind::UninitialisedRead,
             _ => ReportKind::Synchronisation,
         };
         let mut report = Self::new(kind, finding.to_string(), call);
         report.at(&finding.second);
         report.kernel = Some(finding.kernel);
         report.address = finding.address;
-        report.other = Some(Box::new(finding.first));
+        if let FindingKind::UninitialisedRead { size, .. } = finding.kind {
+            report.size = Some(size);
+        }
+        if finding.first != finding.second {
+            report.other = Some(Box::new(finding.first));
+        }
         report
     }
 

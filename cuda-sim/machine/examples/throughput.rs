@@ -9,7 +9,7 @@
 use std::sync::RwLock;
 use std::time::Instant;
 
-use cuda_sim_machine::{Launch, Memory, MemoryFault, Processor, Program, run};
+use cuda_sim_machine::{Contents, Launch, Memory, MemoryFault, Processor, Program, run};
 
 /// One flat piece of memory at address 4096.
 struct Flat(RwLock<Vec<u8>>);
@@ -36,14 +36,14 @@ impl Flat {
 }
 
 impl Memory for Flat {
-    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault> {
         let bytes = self.0.read().map_err(|_| MemoryFault {
             address,
             size: 0,
             why: "poisoned".into(),
         })?;
         into.copy_from_slice(&bytes[self.range(address, into.len(), bytes.len())?]);
-        Ok(())
+        Ok(Contents::Written)
     }
 
     fn store(&self, address: u64, from: &[u8]) -> Result<(), MemoryFault> {
@@ -62,12 +62,12 @@ impl Memory for Flat {
         address: u64,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryFault> {
+    ) -> Result<(u64, Contents), MemoryFault> {
         let mut word = [0; 8];
         self.load(address, &mut word[..size])?;
         let old = u64::from_le_bytes(word);
         self.store(address, &update(old).to_le_bytes()[..size])?;
-        Ok(old)
+        Ok((old, Contents::Written))
     }
 }
 

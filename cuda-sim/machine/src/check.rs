@@ -42,9 +42,17 @@ pub enum FindingKind {
     NotInMask,
     /// Lanes that meet at a `.sync` instruction have different masks.
     DifferentMasks,
+    /// A read of global memory that nothing had written, which every launch looks for: of each instruction, the first one in the order in
+    /// which blocks start, for the first instructions that have one. One thread makes it: both places are the same.
+    UninitialisedRead {
+        /// Bytes that the thread reads.
+        size: usize,
+        /// Index of the first of these that nothing had written.
+        first: usize,
+    },
 }
 
-/// A mistake of two threads of a block. Of each pair of instructions, the first is reported.
+/// A mistake of the threads of a block. Of each pair of instructions, the first is reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of mistake.
@@ -55,7 +63,7 @@ pub struct Finding {
     pub first: Place,
     /// What was executed then.
     pub second: Place,
-    /// The byte of shared memory that both access.
+    /// The byte of shared memory that both access, or the first byte that is read.
     pub address: Option<u64>,
 }
 
@@ -70,26 +78,29 @@ impl fmt::Display for Finding {
             }
             FindingKind::NotInMask => "is not in the mask of the instruction that it executes",
             FindingKind::DifferentMasks => "has another mask than a lane that it meets",
+            FindingKind::UninitialisedRead { .. } => "reads what nothing had written",
         };
-        let thread = |place: &Place| {
-            let ([bx, by, bz], [x, y, z]) = (place.block, place.thread);
-            let (line, text) = (place.line, &place.instruction);
-            format!("line {line} `{text}`, block ({bx},{by},{bz}), thread ({x},{y},{z})")
-        };
-        write!(
-            f,
-            "kernel `{}`, {}: {what}",
-            self.kernel,
-            thread(&self.second)
-        )?;
-        if let Some(address) = self.address {
-            write!(
+        write!(f, "kernel `{}`", self.kernel)?;
+        if self.second.function != self.kernel {
+            write!(f, ", function `{}`", self.second.function)?;
+        }
+        write!(f, ", {}: {what}", self.second)?;
+        match (self.kind, self.address) {
+            (FindingKind::UninitialisedRead { size, first: 0 }, Some(address)) => {
+                write!(f, ": address {address:#x}, {size} bytes")?;
+            }
+            (FindingKind::UninitialisedRead { size, first }, Some(address)) => write!(
+                f,
+                ": address {address:#x}, {size} bytes, of which byte {first} is the first such"
+            )?,
+            (_, Some(address)) => write!(
                 f,
                 ", byte {address:#x} of shared memory, without a barrier between"
-            )?;
+            )?,
+            (_, None) => {}
         }
         if self.first != self.second {
-            write!(f, "; the other: {}", thread(&self.first))?;
+            write!(f, "; the other: {}", self.first)?;
         }
         Ok(())
     }

@@ -15,9 +15,11 @@ mod scope;
 mod sequence;
 mod spaces;
 mod templates;
+mod unwritten;
 mod warp;
 
 pub(crate) use env::{Env, LaneError};
+pub(crate) use findings::Site;
 pub use grid::run;
 pub(crate) use scope::Scope;
 pub(crate) use spaces::{CALL_PARAMS, Space, resolve};

@@ -248,6 +248,20 @@ pub struct Place {
     pub thread: [u32; 3],
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = &self.source {
+            write!(f, "{source}, PTX ")?;
+        }
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(
+            f,
+            "line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+            self.line, self.instruction
+        )
+    }
+}
+
 /// The reason why a launch ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -266,17 +280,7 @@ impl fmt::Display for Fault {
             if place.function != self.kernel {
                 write!(f, ", function `{}`", place.function)?;
             }
-            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
-            if let Some(source) = &place.source {
-                write!(f, ", {source}, PTX")?;
-            } else {
-                f.write_str(",")?;
-            }
-            write!(
-                f,
-                " line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
-                place.line, place.instruction
-            )?;
+            write!(f, ", {place}")?;
         }
         write!(f, ": {}", self.kind)
     }

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use std::sync::Mutex;
-//! use cuda_sim_machine::{Launch, Memory, MemoryFault, Program, run};
+//! use cuda_sim_machine::{Contents, Launch, Memory, MemoryFault, Program, run};
 //!
 //! /// Eight bytes at address 4096.
 //! struct Word(Mutex<[u8; 8]>);
@@ -15,22 +15,22 @@
 //! }
 //!
 //! impl Memory for Word {
-//!     fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+//!     fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault> {
 //!         Self::check(address, into.len())?;
 //!         into.copy_from_slice(&*self.0.lock().unwrap());
-//!         Ok(())
+//!         Ok(Contents::Written)
 //!     }
 //!     fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
 //!         Self::check(address, bytes.len())?;
 //!         self.0.lock().unwrap().copy_from_slice(bytes);
 //!         Ok(())
 //!     }
-//!     fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<u64, MemoryFault> {
+//!     fn atomic(&self, address: u64, size: usize, update: &mut dyn FnMut(u64) -> u64) -> Result<(u64, Contents), MemoryFault> {
 //!         Self::check(address, size)?;
 //!         let mut word = self.0.lock().unwrap();
 //!         let old = u64::from_le_bytes(*word);
 //!         *word = update(old).to_le_bytes();
-//!         Ok(old)
+//!         Ok((old, Contents::Written))
 //!     }
 //! }
 //!
@@ -91,8 +91,8 @@ pub use exec::run;
 pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics};
 pub use memory::{
-    CODE_WINDOW, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW, SHARED_WINDOW,
-    WARP_SIZE, WINDOW_SIZE,
+    CODE_WINDOW, Contents, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW,
+    SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE,
 };
 pub use processor::Processor;
 pub use program::{

@@ -132,16 +132,28 @@ impl Lanes<'_> {
     }
 }
 
+/// What is known about bytes that were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contents {
+    /// All of them had been written, as far as the memory knows.
+    Written,
+    /// Some of them had not.
+    Unwritten {
+        /// The index of the first of these.
+        first: usize,
+    },
+}
+
 /// Global memory, the constant bank and whatever else lies in the generic address space outside the windows.
 ///
 /// Implementations check bounds, liveness and permissions; the machine has checked the alignment. An access either happens whole or,
 /// when it is refused, not at all.
 pub trait Memory: Sync {
-    /// Reads `into.len()` bytes at `address`.
+    /// Reads `into.len()` bytes at `address`. That some of them were never written is no error: the kernel goes on with what they read as.
     ///
     /// # Errors
     /// The bytes are not all readable.
-    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault>;
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault>;
 
     /// Writes `bytes` at `address`.
     ///
@@ -150,7 +162,7 @@ pub trait Memory: Sync {
     fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault>;
 
     /// Replaces the little-endian word of `size` bytes (2, 4 or 8) at `address` by `update(old)` as one indivisible step, and returns
-    /// the old word. `update` may be called more than once.
+    /// the old word, with what is known about it. `update` may be called more than once.
     ///
     /// # Errors
     /// The bytes are not all readable and writable.
@@ -159,37 +171,51 @@ pub trait Memory: Sync {
         address: u64,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryFault>;
+    ) -> Result<(u64, Contents), MemoryFault>;
 
-    /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`.
+    /// Reads for a whole warp: lane *i* fills `into[i * size..][..size]`. What is known about the contents counts from the start of `into`.
     ///
     /// The default reads lanes that follow each other at consecutive addresses in one piece, and one address for all lanes once.
     ///
     /// # Errors
     /// The fault of the lowest lane that has one.
-    fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneFault> {
+    fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<Contents, LaneFault> {
         let size = lanes.size;
+        let mut contents = Contents::Written;
+        // Pieces come in ascending order: the first one with such a byte has the lowest.
+        let mut found = |start: usize, loaded| {
+            if let (Contents::Written, Contents::Unwritten { first }) = (contents, loaded) {
+                contents = Contents::Unwritten {
+                    first: start + first,
+                };
+            }
+        };
         let first = lanes.mask.trailing_zeros() as usize;
         if let (Some(address), Some(into)) = (lanes.uniform_address(), into.get_mut(first * size..))
             && let Some((piece, rest)) = into.split_at_mut_checked(size)
         {
-            self.load(address, piece)
+            let loaded = self
+                .load(address, piece)
                 .map_err(|fault| LaneFault { lane: first, fault })?;
+            found(first * size, loaded);
             rest.chunks_exact_mut(size)
                 .for_each(|copy| copy.copy_from_slice(piece));
-            return Ok(());
+            return Ok(contents);
         }
         for (first, count) in lanes.pieces() {
             let piece = &mut into[first * size..(first + count) * size];
-            if self.load(lanes.addresses[first], piece).is_ok() {
+            if let Ok(loaded) = self.load(lanes.addresses[first], piece) {
+                found(first * size, loaded);
                 continue;
             }
             for (lane, piece) in (first..).zip(piece.chunks_exact_mut(size)) {
-                self.load(lanes.addresses[lane], piece)
+                let loaded = self
+                    .load(lanes.addresses[lane], piece)
                     .map_err(|fault| LaneFault { lane, fault })?;
+                found(lane * size, loaded);
             }
         }
-        Ok(())
+        Ok(contents)
     }
 
     /// Writes for a whole warp: lane *i* writes `bytes[i * size..][..size]`; of two lanes with one address the higher wins.

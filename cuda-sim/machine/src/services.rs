@@ -29,7 +29,7 @@ pub trait Services: fmt::Debug + Sync {
     /// Why it cannot be released, as a phrase that can follow "free of address 0x…:".
     fn free(&self, address: u64) -> Result<(), String>;
 
-    /// Hears of what the launch's [`Checks`](crate::Checks) find; by default, nobody does.
+    /// Hears of what the launch's [`Checks`](crate::Checks) find, and of reads of what nothing had written; by default, nobody does.
     fn found(&self, finding: Finding) {
         drop(finding);
     }

@@ -8,7 +8,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use cuda_sim_machine::{
-    Fault, FaultKind, Launch, Limits, Memory, MemoryFault, Program, Statistics, run,
+    Contents, Fault, FaultKind, Launch, Limits, Memory, MemoryFault, Program, Statistics, run,
 };
 use support::{Arena, Params, numbers, program, thread_kernel};
 
@@ -25,7 +25,7 @@ struct Watched<'a> {
 }
 
 impl Memory for Watched<'_> {
-    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault> {
         self.arena.load(address, into)
     }
 
@@ -56,7 +56,7 @@ impl Memory for Watched<'_> {
         address: u64,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryFault> {
+    ) -> Result<(u64, Contents), MemoryFault> {
         self.arena.atomic(address, size, update)
     }
 }

@@ -1,10 +1,11 @@
 //! Global memory as a running kernel sees it: each access is checked against the blocks that are live at that moment.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 
-use cuda_sim_machine::{Memory, MemoryFault};
+use cuda_sim_machine::{Contents, Memory, MemoryFault};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::report::AccessKind;
@@ -28,15 +29,16 @@ pub(crate) struct DeviceView<'a> {
     host: Mutex<()>,
     /// Whether what is touched is noted.
     watch: bool,
-    /// The lowest addresses at which bytes were read that were never written: which these are does not depend on the order of blocks.
-    unwritten: Mutex<BTreeSet<u64>>,
+    /// Whether blocks may run on several threads.
+    spread: bool,
+    /// Words that nothing had written when they were first changed atomically, and whether there are any. To later changes by the same
+    /// kernel they are still unwritten where the blocks' order is left open: else the order would decide which block is reported.
+    changed: Mutex<HashSet<u64>>,
+    any_changed: AtomicBool,
 }
 
-/// How many addresses of unwritten bytes are kept from one launch.
-const KEPT: usize = 16;
-
 impl<'a> DeviceView<'a> {
-    pub(crate) fn new(space: &'a Space, reach: Reach, watch: bool) -> Self {
+    pub(crate) fn new(space: &'a Space, reach: Reach, watch: bool, spread: bool) -> Self {
         let blocks = space.blocks().collect();
         Self {
             space,
@@ -45,13 +47,10 @@ impl<'a> DeviceView<'a> {
             reach,
             host: Mutex::new(()),
             watch,
-            unwritten: Mutex::new(BTreeSet::new()),
+            spread,
+            changed: Mutex::default(),
+            any_changed: AtomicBool::new(false),
         }
-    }
-
-    /// The addresses at which bytes were read that nobody had written.
-    pub(crate) fn into_unwritten(self) -> BTreeSet<u64> {
-        self.unwritten.into_inner()
     }
 
     /// The live block that holds all of the bytes, and where in it they start.
@@ -119,6 +118,24 @@ impl<'a> DeviceView<'a> {
         guard
     }
 
+    /// Whether a word that is written now was not when the kernel first changed it.
+    #[inline]
+    fn was_unwritten(&self, address: u64) -> bool {
+        // After the word has been seen as written, its entry is seen too.
+        fence(Acquire);
+        self.any_changed.load(Relaxed) && self.changed.lock().contains(&address)
+    }
+
+    /// Notes that a word is changed that nothing has written, before it counts as written.
+    #[cold]
+    fn note_changed(&self, address: u64) {
+        if self.spread {
+            self.changed.lock().insert(address);
+            self.any_changed.store(true, Relaxed);
+            fence(Release);
+        }
+    }
+
     /// What was touched, by the addresses of the blocks.
     pub(crate) fn take_touched(&self) -> Vec<Touch> {
         if !self.watch {
@@ -133,16 +150,6 @@ impl<'a> DeviceView<'a> {
             })
         };
         self.blocks.iter().flat_map(of_block).collect()
-    }
-
-    fn note_unwritten(&self, address: u64) {
-        let mut unwritten = self.unwritten.lock();
-        if unwritten.last().is_none_or(|last| address < *last) || unwritten.len() < KEPT {
-            unwritten.insert(address);
-        }
-        if unwritten.len() > KEPT {
-            unwritten.pop_last();
-        }
     }
 }
 
@@ -215,14 +222,16 @@ pub(crate) fn explain(space: &Space, address: u64, size: usize) -> String {
 }
 
 impl Memory for DeviceView<'_> {
-    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault> {
         let (block, offset) = self.find(address, into.len())?;
         self.note(block, AccessKind::Read, offset, into.len());
         let _host = block.is_host().then(|| self.host_memory());
-        if let Some(first) = block.read(offset, into) {
-            self.note_unwritten(block.address + first as u64);
-        }
-        Ok(())
+        Ok(match block.read(offset, into) {
+            None => Contents::Written,
+            Some(first) => Contents::Unwritten {
+                first: first - offset,
+            },
+        })
     }
 
     fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
@@ -245,7 +254,7 @@ impl Memory for DeviceView<'_> {
         address: u64,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryFault> {
+    ) -> Result<(u64, Contents), MemoryFault> {
         let (block, offset) = self.find(address, size)?;
         if block.read_only {
             return Err(refused(address, size, "memory that a kernel cannot write"));
@@ -253,11 +262,14 @@ impl Memory for DeviceView<'_> {
         self.note(block, AccessKind::Atomic, offset, size);
         match &block.data {
             Data::Device(storage) => {
-                let (old, written) = storage.atomic(offset, size, update);
-                if !written {
-                    self.note_unwritten(address);
-                }
-                Ok(old)
+                let contents = if storage.all_written(offset, size) && !self.was_unwritten(address)
+                {
+                    Contents::Written
+                } else {
+                    self.note_changed(address);
+                    Contents::Unwritten { first: 0 }
+                };
+                Ok((storage.atomic(offset, size, update), contents))
             }
             Data::Host(_) => {
                 let _host = self.host_memory();
@@ -269,7 +281,7 @@ impl Memory for DeviceView<'_> {
                 let old = u64::from_le_bytes(bytes);
                 let new = update(old).to_le_bytes();
                 block.write(offset, new.get(..size).unwrap_or(&[]));
-                Ok(old)
+                Ok((old, Contents::Written))
             }
         }
     }

@@ -170,26 +170,20 @@ impl State {
             limits,
             threads: self.options.threads,
         };
-        let view = DeviceView::new(&self.space, self.reach(context), self.order.is_on());
+        let view = DeviceView::new(
+            &self.space,
+            self.reach(context),
+            self.order.is_on(),
+            kernel.interaction().is_none(),
+        );
         let result = cuda_sim_machine::run(kernel, &work.module.program, &launch, &view);
         let touched = view.take_touched();
-        let unwritten = view.into_unwritten();
         let (printed, found) = services.into_parts();
         self.keep_printed(printed);
         for finding in found {
             self.add_report(Report::of_finding(finding, call));
         }
         self.note_accesses(actor, touched);
-        for address in unwritten {
-            let message = format!(
-                "kernel `{}` read at {address:#x} what nothing had written",
-                kernel.name()
-            );
-            let mut report = Report::new(ReportKind::UninitialisedRead, message, call);
-            report.kernel = Some(kernel.name().to_owned());
-            report.address = Some(address);
-            self.add_report(report);
-        }
         match result {
             Ok(Statistics { instructions, .. }) => 2 * OVERHEAD + instructions / 100,
             Err(fault) => {

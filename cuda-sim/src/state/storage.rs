@@ -124,15 +124,13 @@ impl Storage {
         }
     }
 
-    /// Replaces the word of `size` bytes at `offset` (2, 4 or 8, aligned) by `update(old)`; returns the old word, and whether all of it
-    /// had been written.
+    /// Replaces the word of `size` bytes at `offset` (2, 4 or 8, aligned) by `update(old)`; returns the old word.
     pub(crate) fn atomic(
         &self,
         offset: usize,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> (u64, bool) {
-        let written = self.all_written(offset, size);
+    ) -> u64 {
         let shift = offset % 8 * 8;
         let mask = if size >= 8 {
             u64::MAX
@@ -152,7 +150,7 @@ impl Storage {
             }
         }
         self.mark(offset, size, true);
-        (old, written)
+        old
     }
 
     /// Copies bytes and what is known of them from another block (or within this one).
@@ -205,7 +203,8 @@ impl Storage {
         }
     }
 
-    fn all_written(&self, offset: usize, len: usize) -> bool {
+    /// Whether all of the bytes have been written.
+    pub(crate) fn all_written(&self, offset: usize, len: usize) -> bool {
         mask_words(offset, len).all(|(index, mask)| {
             self.written
                 .get(index)
@@ -300,7 +299,7 @@ mod tests {
         storage.fill(0, &[0xff], 16);
         assert_eq!(
             storage.atomic(4, 4, &mut |old| old.wrapping_add(2)),
-            (0xffff_ffff, true)
+            0xffff_ffff
         );
         let mut back = [0; 16];
         storage.read(0, &mut back);

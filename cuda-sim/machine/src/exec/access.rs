@@ -4,8 +4,10 @@ mod scattered;
 
 use crate::exec::Scope;
 use crate::exec::env::{Env, LaneError};
+use crate::exec::findings::Site;
 use crate::exec::spaces::{CALL_PARAMS, Space, resolve};
-use crate::{FaultKind, LaneFault, Lanes, Window};
+use crate::exec::unwritten::UnwrittenRead;
+use crate::{Contents, FaultKind, LaneFault, Lanes, WARP_SIZE, Window};
 use scattered::{gather, scatter};
 
 /// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
@@ -98,19 +100,24 @@ fn within(address: u64, len: usize, limit: usize) -> Option<std::ops::Range<usiz
 }
 
 impl Env<'_> {
-    /// Reads for each lane of the mask.
+    /// Reads for each lane of the mask; `site` is the instruction that does.
     #[inline(always)]
     pub(crate) fn read(
         &mut self,
+        site: Site,
         space: Space,
         lanes: &Lanes<'_>,
         into: &mut [u8],
         scope: &Scope,
     ) -> Result<(), LaneError> {
         if let Some((address, range)) = single_piece(lanes) {
+            let start = range.start;
             let piece = &mut into[range];
             let is_global = space == Space::Global || space == Space::Generic && address >> 48 == 0;
-            if is_global && self.shape.memory.load(address, piece).is_ok() {
+            if is_global && let Ok(contents) = self.shape.memory.load(address, piece) {
+                if let Contents::Unwritten { first } = contents {
+                    self.note_unwritten(site, lanes, start + first);
+                }
                 return Ok(());
             }
             if space == Space::Shared
@@ -123,16 +130,45 @@ impl Env<'_> {
         check_alignment(lanes)?;
         match space {
             Space::Shared if gather(self.shared, lanes, into) => Ok(()),
-            Space::Global => self.load_lanes(lanes, into),
-            Space::Generic if !touches_windows(lanes) => self.load_lanes(lanes, into),
-            _ => self.read_windows(space, lanes, into, scope),
+            Space::Global => self.load_lanes(site, lanes, into),
+            Space::Generic if !touches_windows(lanes) => self.load_lanes(site, lanes, into),
+            _ => self.read_windows(site, space, lanes, into, scope),
         }
     }
 
     #[inline(never)]
-    fn load_lanes(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> Result<(), LaneError> {
+    fn load_lanes(
+        &mut self,
+        site: Site,
+        lanes: &Lanes<'_>,
+        into: &mut [u8],
+    ) -> Result<(), LaneError> {
         let loaded = self.shape.memory.load_lanes(lanes, into);
-        loaded.map_err(memory_fault)
+        if let Contents::Unwritten { first } = loaded.map_err(memory_fault)? {
+            self.note_unwritten(site, lanes, first);
+        }
+        Ok(())
+    }
+
+    /// Byte `index` of what the lanes have read was never written.
+    #[cold]
+    fn note_unwritten(&mut self, site: Site, lanes: &Lanes<'_>, index: usize) {
+        let (lane, first) = (index / lanes.size, index % lanes.size);
+        self.note_lane(site, lane, lanes.addresses[lane], lanes.size, first);
+    }
+
+    /// Byte `first` of what a lane has read was never written.
+    #[cold]
+    fn note_lane(&mut self, site: Site, lane: usize, address: u64, size: usize, first: usize) {
+        self.unwritten.add(UnwrittenRead {
+            site,
+            block: self.block,
+            thread: self.warp * WARP_SIZE as u32 + lane as u32,
+            address,
+            size,
+            first,
+            clock: self.clock,
+        });
     }
 
     #[inline(never)]
@@ -144,6 +180,7 @@ impl Env<'_> {
     #[inline(never)]
     fn read_windows(
         &mut self,
+        site: Site,
         space: Space,
         lanes: &Lanes<'_>,
         into: &mut [u8],
@@ -159,7 +196,11 @@ impl Env<'_> {
             match space {
                 Space::Global | Space::Generic => {
                     let loaded = self.shape.memory.load(offset, into);
-                    loaded.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
+                    let contents =
+                        loaded.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
+                    if let Contents::Unwritten { first } = contents {
+                        self.note_unwritten(site, lanes, lane * size + first);
+                    }
                 }
                 Space::Shared => {
                     let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
@@ -291,6 +332,7 @@ impl Env<'_> {
     /// Replaces a word of shared or global memory as one step; returns the old one.
     pub(crate) fn update(
         &mut self,
+        site: Site,
         space: Space,
         lane: usize,
         address: u64,
@@ -329,8 +371,13 @@ impl Env<'_> {
                 },
             }),
             (Space::Global | Space::Generic, address) => {
-                let old = self.shape.memory.atomic(address, size, update);
-                old.map_err(|fault| memory_fault(LaneFault { lane, fault }))
+                let updated = self.shape.memory.atomic(address, size, update);
+                let (old, contents) =
+                    updated.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
+                if let Contents::Unwritten { first } = contents {
+                    self.note_lane(site, lane, address, size, first);
+                }
+                Ok(old)
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
 use crate::exec::local::{LocalMemory, clear};
 use crate::exec::templates::Templates;
+use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
 
 /// A block that runs.
@@ -30,6 +31,7 @@ impl Block {
             templates,
             shared: &mut shared,
             barriers: &mut barriers,
+            unwritten: &mut Unwritten::default(),
             block: [0; 3],
             clock: 0,
         };
@@ -73,6 +75,7 @@ impl Block {
             templates,
             shared: &mut self.shared,
             barriers: &mut self.barriers,
+            unwritten: &mut Unwritten::default(),
             block: index,
             clock: 0,
         };
@@ -89,6 +92,7 @@ impl Block {
         templates: &Templates,
         turn: u64,
         meter: &mut Meter,
+        unwritten: &mut Unwritten,
     ) -> Result<bool, (usize, WarpFault)> {
         let mut ended = 0;
         let mut stuck = true;
@@ -109,6 +113,7 @@ impl Block {
                 templates,
                 shared: &mut self.shared,
                 barriers: &mut self.barriers,
+                unwritten: &mut *unwritten,
                 block: self.index,
                 clock: meter.instructions,
             };

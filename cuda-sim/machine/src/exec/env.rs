@@ -4,6 +4,7 @@ use crate::code::Special;
 use crate::exec::barriers::Barriers;
 use crate::exec::findings::Findings;
 use crate::exec::local::LocalMemory;
+use crate::exec::unwritten::Unwritten;
 use crate::{FaultKind, Launch, Memory, Program};
 
 /// A fault of one lane.
@@ -35,6 +36,8 @@ pub(crate) struct Env<'a> {
     /// The warp's local memory.
     pub(crate) local: &'a mut LocalMemory,
     pub(crate) barriers: &'a mut Barriers,
+    /// Reads of what nothing had written.
+    pub(crate) unwritten: &'a mut Unwritten,
     /// Coordinates of the block, and the number of the warp in it.
     pub(crate) block: [u32; 3],
     pub(crate) warp: u32,

@@ -82,7 +82,9 @@ impl Shape<'_> {
             function: code.name.clone(),
             line: source.line,
             instruction: source.text.clone(),
-            source: None,
+            source: source
+                .compiled_from
+                .and_then(|line| code.source_lines.get(line as usize).cloned()),
             block,
             thread: [thread % x, thread / x % y, thread / x / y],
         })

@@ -1,14 +1,15 @@
 //! A whole launch: checks it, and runs its blocks.
 
-use crate::code::Code;
+use crate::code::{Code, Instr};
 use crate::exec::block::Block;
 use crate::exec::env::Shape;
 use crate::exec::findings::Findings;
 use crate::exec::order::Start;
 use crate::exec::templates::Templates;
+use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
 use crate::exec::{interleave, sequence};
-use crate::{Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics};
+use crate::{Checks, Fault, FaultKind, Kernel, Launch, Memory, Program, Statistics};
 
 /// Instructions that a warp executes in one turn.
 pub(super) const TURN: u64 = 10_000;
@@ -58,10 +59,12 @@ pub fn run(
         shape: &shape,
         templates: &templates,
     };
-    match &kernel.interaction {
+    let (outcome, unwritten) = match &kernel.interaction {
         None if shape.findings.is_none() => sequence::run(&grid),
         _ => interleave::run(&grid),
-    }
+    };
+    unwritten.report(kernel, &shape);
+    outcome
 }
 
 /// A launch that has been found in order.
@@ -87,9 +90,10 @@ impl Grid<'_> {
         block: &mut Block,
         turn: u64,
         meter: &mut Meter,
+        unwritten: &mut Unwritten,
     ) -> Result<bool, Fault> {
         block
-            .run(self.shape, self.templates, turn, meter)
+            .run(self.shape, self.templates, turn, meter, unwritten)
             .map_err(|(warp, fault)| self.place(block.index, warp, fault))
     }
 
@@ -106,24 +110,10 @@ impl Grid<'_> {
     #[cold]
     fn place(&self, block: [u32; 3], warp: usize, fault: WarpFault) -> Fault {
         let code: &Code = &self.shape.program.codes[fault.function];
-        let source = code
-            .instructions
-            .get(fault.pc as usize)
-            .and_then(|instruction| code.sources.get(instruction.source as usize));
         let thread = (warp * 32 + fault.error.lane) as u32;
-        let [x, y, z] = self.shape.launch.block;
-        let place = source.map(|source| {
-            Box::new(Place {
-                function: code.name.clone(),
-                line: source.line,
-                instruction: source.text.clone(),
-                source: source
-                    .compiled_from
-                    .and_then(|line| code.source_lines.get(line as usize).cloned()),
-                block,
-                thread: [thread % x, thread / x % y, thread / x / y % z],
-            })
-        });
+        let instruction = code.instructions.get(fault.pc as usize);
+        let place = |it: &Instr| self.shape.place(fault.function, it.source, block, thread);
+        let place = instruction.and_then(place).map(Box::new);
         Fault {
             kind: fault.error.kind,
             kernel: self.kernel.name.clone(),

@@ -3,6 +3,7 @@
 use crate::exec::block::Block;
 use crate::exec::grid::{Grid, TURN};
 use crate::exec::order::Order;
+use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::Meter;
 use crate::{Fault, Statistics};
 
@@ -11,7 +12,14 @@ const MOST_RESIDENT: usize = 8192;
 /// Instructions that a warp executes in one turn, where several blocks run: most of them wait for one.
 const SHORT_TURN: u64 = 500;
 
-pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
+/// Runs all blocks; says too what they read that nothing had written.
+pub(super) fn run(grid: &Grid<'_>) -> (Result<Statistics, Fault>, Unwritten) {
+    let mut unwritten = Unwritten::default();
+    let outcome = run_all(grid, &mut unwritten);
+    (outcome, unwritten)
+}
+
+fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fault> {
     let mut order = Order::new(grid.shape.launch);
     let (mut resident, mut spare) = (Vec::<Block>::new(), Vec::<Block>::new());
     let mut statistics = Statistics::default();
@@ -43,7 +51,7 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
         let mut next = 0;
         let turn = if resident.len() > 1 { SHORT_TURN } else { TURN };
         while let Some(block) = resident.get_mut(next) {
-            if visit(grid, block, turn, &mut meter)? {
+            if visit(grid, block, turn, &mut meter, unwritten)? {
                 ended += 1;
                 spare.push(resident.remove(next));
             } else {
@@ -62,10 +70,16 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
 
 /// Runs a block until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
 /// it waits for longer may be another block.
-fn visit(grid: &Grid<'_>, block: &mut Block, turn: u64, meter: &mut Meter) -> Result<bool, Fault> {
+fn visit(
+    grid: &Grid<'_>,
+    block: &mut Block,
+    turn: u64,
+    meter: &mut Meter,
+    unwritten: &mut Unwritten,
+) -> Result<bool, Fault> {
     let share = meter.instructions.saturating_add(turn * 10);
     loop {
-        let ended = grid.advance(block, turn, meter)?;
+        let ended = grid.advance(block, turn, meter, unwritten)?;
         if ended || meter.fuel == 0 || meter.instructions > share {
             return Ok(ended);
         }

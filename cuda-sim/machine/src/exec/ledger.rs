@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::Meter;
 use crate::{Fault, Statistics};
 
@@ -12,6 +13,8 @@ pub(super) struct Part {
     pub(super) blocks: u64,
     /// What they executed, and what the one executed that did not end.
     pub(super) meter: Meter,
+    /// What they read that nothing had written.
+    pub(super) unwritten: Unwritten,
     /// The fault of the last one.
     pub(super) fault: Option<Fault>,
 }
@@ -23,6 +26,8 @@ pub(super) struct Ledger {
     limit: u64,
     /// Sums over the parts before `next`.
     statistics: Statistics,
+    /// What they read that nothing had written.
+    unwritten: Unwritten,
     /// The number of the first part that has not reported.
     next: u64,
     /// Reports of parts behind it.
@@ -44,6 +49,7 @@ impl Ledger {
         Self {
             limit,
             statistics: Statistics::default(),
+            unwritten: Unwritten::default(),
             next: 0,
             early: BTreeMap::new(),
             end: None,
@@ -63,6 +69,8 @@ impl Ledger {
         {
             self.next += 1;
             let sum = &mut self.statistics;
+            let left = self.limit.saturating_sub(sum.instructions);
+            self.unwritten.append(part.unwritten, left);
             sum.blocks += part.blocks;
             sum.instructions = sum.instructions.saturating_add(part.meter.instructions);
             sum.lane_instructions += part.meter.lane_instructions;
@@ -75,11 +83,12 @@ impl Ledger {
         last || self.end.is_some()
     }
 
-    /// The outcome, when no part can report any more.
-    pub(super) fn close(self) -> Result<Statistics, End> {
-        match self.end {
+    /// The outcome, when no part can report any more, and what was read up to there that nothing had written.
+    pub(super) fn close(self) -> (Result<Statistics, End>, Unwritten) {
+        let outcome = match self.end {
             Some(end) => Err(end),
             None => Ok(self.statistics),
-        }
+        };
+        (outcome, self.unwritten)
     }
 }

@@ -1,9 +1,10 @@
 //! One call of a function by some lanes of a warp: its registers and the place of each lane.
 
 use crate::WARP_SIZE;
-use crate::code::{Code, Init, Special};
+use crate::code::{Code, Init, Instr, Special};
 use crate::decode::frame_bytes;
 use crate::exec::env::{Shape, special};
+use crate::exec::findings::Site;
 use crate::program::function_offset;
 use crate::registers::Registers;
 
@@ -45,6 +46,15 @@ impl Scope {
     pub(crate) fn first_tops(&self, shape: &Shape<'_>) -> [u32; WARP_SIZE] {
         let frame = frame_bytes(&shape.program.codes[self.function]);
         [self.local_base.saturating_add(frame); WARP_SIZE]
+    }
+
+    /// An instruction of the function.
+    #[inline(always)]
+    pub(crate) fn site(&self, instruction: &Instr) -> Site {
+        Site {
+            function: self.function,
+            source: instruction.source,
+        }
     }
 
     /// What lies above the tops of all those lanes.

@@ -11,6 +11,7 @@ use crate::exec::block::Block;
 use crate::exec::grid::{Grid, TURN};
 use crate::exec::ledger::{End, Ledger, Part};
 use crate::exec::order::{Order, Start};
+use crate::exec::unwritten::Unwritten;
 use crate::{Fault, Statistics};
 
 /// Instructions of warps, about a millisecond of them, that make another thread worth its start.
@@ -42,8 +43,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs all blocks.
-pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
+/// Runs all blocks; says too what they read that nothing had written.
+pub(super) fn run(grid: &Grid<'_>) -> (Result<Statistics, Fault>, Unwritten) {
     let launch = grid.shape.launch;
     let shared = Shared {
         grid,
@@ -78,10 +79,12 @@ pub(super) fn run(grid: &Grid<'_>) -> Result<Statistics, Fault> {
         .ledger
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    ledger.close().map_err(|end| match end {
+    let (outcome, unwritten) = ledger.close();
+    let outcome = outcome.map_err(|end| match end {
         End::Fault(fault) => fault,
         End::Timeout => grid.timeout(),
-    })
+    });
+    (outcome, unwritten)
 }
 
 impl Shared<'_> {
@@ -139,10 +142,11 @@ impl<'a> Worker<'a> {
             let Some((number, part)) = &mut self.part else {
                 return;
             };
+            let (meter, unwritten) = (&mut part.meter, &mut part.unwritten);
             match self
                 .shared
                 .grid
-                .advance(&mut self.block, TURN, &mut part.meter)
+                .advance(&mut self.block, TURN, meter, unwritten)
             {
                 Ok(true) => {
                     part.blocks += 1;

@@ -10,6 +10,7 @@ use crate::exec::env::{Env, LaneError};
 use crate::exec::local::{LocalMemory, clear};
 use crate::exec::scope::{Scope, enter_block};
 use crate::exec::templates::Templates;
+use crate::exec::unwritten::Unwritten;
 pub(crate) use call::new_scope;
 use segment::Event;
 
@@ -63,6 +64,7 @@ pub(crate) struct BlockParts<'a> {
     pub(crate) templates: &'a Templates,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
+    pub(crate) unwritten: &'a mut Unwritten,
     pub(crate) block: [u32; 3],
     pub(crate) clock: u64,
 }
@@ -104,6 +106,7 @@ impl Warp {
                 shared: parts.shared,
                 local: &mut self.local,
                 barriers: &mut *parts.barriers,
+                unwritten: &mut *parts.unwritten,
                 block: parts.block,
                 warp: self.index,
                 live: self.live,

@@ -35,11 +35,13 @@ fn update<T: Lane>(
         *T::row(&scope.registers, i.src[3]),
         *T::row(&scope.registers, i.target),
     );
+    let site = scope.site(i);
     let mut out = [T::default(); WARP_SIZE];
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
         let global = resolve(space, addresses[lane]).0 == Space::Global;
         let mut change = |old| f(T::from_bits(old), b[lane], c[lane], global).bits();
-        out[lane] = T::from_bits(env.update(space, lane, addresses[lane], size, &mut change)?);
+        out[lane] =
+            T::from_bits(env.update(site, space, lane, addresses[lane], size, &mut change)?);
     }
     if i.dst[0] != NONE {
         write(&mut scope.registers, i.dst[0], &out, mask);

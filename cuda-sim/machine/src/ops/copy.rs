@@ -33,9 +33,15 @@ pub(crate) fn copy<const SIZE: usize>(
             .filter(|lane| reading >> lane & 1 == 1)
             .all(|lane| sizes[lane] as usize >= SIZE);
         if all {
-            env.read(Space::Global, &lanes, bytes.as_flattened_mut(), scope)?;
+            env.read(
+                scope.site(i),
+                Space::Global,
+                &lanes,
+                bytes.as_flattened_mut(),
+                scope,
+            )?;
         } else {
-            read_parts(env, scope, &from, reading, &sizes, &mut bytes)?;
+            read_parts(i, env, scope, &from, reading, &sizes, &mut bytes)?;
         }
     }
     let lanes = Lanes {
@@ -48,6 +54,7 @@ pub(crate) fn copy<const SIZE: usize>(
 
 /// Reads as many bytes as each lane asks for, one after the other: no byte beyond them is touched.
 fn read_parts<const SIZE: usize>(
+    i: &Instr,
     env: &mut Env<'_>,
     scope: &Scope,
     from: &[u64; WARP_SIZE],
@@ -69,7 +76,7 @@ fn read_parts<const SIZE: usize>(
             size: 1,
             addresses: &addresses,
         };
-        env.read(Space::Global, &lanes, &mut column, scope)?;
+        env.read(scope.site(i), Space::Global, &lanes, &mut column, scope)?;
         for (bytes, byte) in bytes.iter_mut().zip(column) {
             bytes[index] = byte;
         }

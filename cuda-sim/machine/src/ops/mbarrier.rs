@@ -68,7 +68,7 @@ fn change(
     let mut before = [0; WARP_SIZE];
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
         let mut update = |word| f(word, u64::from(operand[lane]));
-        before[lane] = env.update(space, lane, addresses[lane], 8, &mut update)?;
+        before[lane] = env.update(scope.site(i), space, lane, addresses[lane], 8, &mut update)?;
     }
     if i.dst[0] != NONE {
         write(&mut scope.registers, i.dst[0], &before, mask);
@@ -199,7 +199,14 @@ fn test(
     let space = Space::from_code(i.src[2]);
     let mut over = 0;
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
-        let word = env.update(space, lane, addresses[lane], 8, &mut |word| word)?;
+        let word = env.update(
+            scope.site(i),
+            space,
+            lane,
+            addresses[lane],
+            8,
+            &mut |word| word,
+        )?;
         over |= u32::from(Barrier::new(word).odd != was_odd[lane]) << lane;
     }
     scope.registers.set_predicate(i.dst[0], over, mask);

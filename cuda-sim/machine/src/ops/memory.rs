@@ -103,7 +103,13 @@ fn load_lanes(
         size,
         addresses: &addresses(i, scope),
     };
-    env.read(Space::from_code(i.src[2]), &lanes, into, scope)
+    env.read(
+        scope.site(i),
+        Space::from_code(i.src[2]),
+        &lanes,
+        into,
+        scope,
+    )
 }
 
 /// Writes `size` bytes for each lane of the mask, wherever they go.

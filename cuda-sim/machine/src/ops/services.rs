@@ -4,7 +4,7 @@ mod float;
 mod format;
 
 use crate::code::{Access, Instr, ServiceCall};
-use crate::exec::{Env, LaneError, Scope, Space};
+use crate::exec::{Env, LaneError, Scope, Site, Space};
 use crate::services::Output;
 use crate::{FaultKind, Lanes, WARP_SIZE};
 
@@ -47,6 +47,7 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
 /// A call by one lane.
 struct Caller<'c, 'e> {
     call: &'c ServiceCall,
+    site: Site,
     scope: &'c mut Scope,
     env: &'c mut Env<'e>,
     lane: usize,
@@ -82,7 +83,8 @@ impl Caller<'_, '_> {
         };
         let mut buffer = [[0; SIZE]; WARP_SIZE];
         let into = buffer.as_flattened_mut();
-        self.env.read(Space::Generic, &lanes, into, self.scope)?;
+        self.env
+            .read(self.site, Space::Generic, &lanes, into, self.scope)?;
         Ok(buffer[self.lane])
     }
 
@@ -116,9 +118,11 @@ fn each(
     mut act: impl FnMut(&mut Caller<'_, '_>) -> Result<(), LaneError>,
 ) -> Result<(), LaneError> {
     let call = &env.shape.program.codes[scope.function].services[i.target as usize];
+    let site = scope.site(i);
     for lane in lanes_of(mask) {
         act(&mut Caller {
             call,
+            site,
             scope,
             env,
             lane,

@@ -3,7 +3,9 @@
 
 use std::sync::Mutex;
 
-use cuda_sim_machine::{Fault, Launch, Memory, MemoryFault, Processor, Program, Statistics, run};
+use cuda_sim_machine::{
+    Contents, Fault, Launch, Memory, MemoryFault, Processor, Program, Statistics, run,
+};
 
 /// First address of the arena.
 pub(crate) const BASE: u64 = 0x7000_0000_0000;
@@ -108,10 +110,10 @@ impl Arena {
 }
 
 impl Memory for Arena {
-    fn load(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryFault> {
+    fn load(&self, address: u64, into: &mut [u8]) -> Result<Contents, MemoryFault> {
         let range = self.range(address, into.len())?;
         into.copy_from_slice(&self.bytes.lock().unwrap()[range]);
-        Ok(())
+        Ok(Contents::Written)
     }
 
     fn store(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryFault> {
@@ -125,14 +127,14 @@ impl Memory for Arena {
         address: u64,
         size: usize,
         update: &mut dyn FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryFault> {
+    ) -> Result<(u64, Contents), MemoryFault> {
         let range = self.range(address, size)?;
         let mut bytes = self.bytes.lock().unwrap();
         let mut word = [0; 8];
         word[..size].copy_from_slice(&bytes[range.clone()]);
         let old = u64::from_le_bytes(word);
         bytes[range].copy_from_slice(&update(old).to_le_bytes()[..size]);
-        Ok(old)
+        Ok((old, Contents::Written))
     }
 }
 

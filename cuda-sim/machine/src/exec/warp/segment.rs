@@ -5,7 +5,7 @@ use crate::WARP_SIZE;
 use crate::check::FindingKind;
 use crate::code::{Code, Instr, NONE, Op};
 use crate::exec::env::{Env, LaneError};
-use crate::exec::findings::{Seen, Site};
+use crate::exec::findings::Seen;
 use crate::exec::race::{Race, Suspect};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
@@ -109,11 +109,13 @@ pub(super) fn run<const CHECKED: bool>(
     meter: &mut Meter,
 ) -> Event {
     let mut tired = 0;
+    let clock = env.clock;
     loop {
         if scope.runnable == 0 {
             return Event::Idle;
         }
         let group = select(scope, tired);
+        env.clock = clock + meter.instructions;
         let before = meter.fuel;
         let outcome = run_group::<CHECKED>(&group, scope, code, env, meter);
         let executed = before - meter.fuel;
@@ -151,7 +153,7 @@ fn run_group<const CHECKED: bool>(
         BACK_EDGES
     };
     let start = meter.fuel;
-    let clock = env.clock + meter.instructions;
+    let clock = env.clock;
     loop {
         if meter.fuel == 0 {
             set_pcs(scope, mask, pc);
@@ -358,10 +360,7 @@ fn together(i: &Instr, scope: &Scope, env: &mut Env<'_>, arrived: u32) {
     };
     let first = arrived.trailing_zeros() as usize;
     let seen = |lane: usize| Seen {
-        site: Site {
-            function: scope.function,
-            source: i.source,
-        },
+        site: scope.site(i),
         thread: env.warp * WARP_SIZE as u32 + lane as u32,
     };
     for lane in (0..WARP_SIZE).filter(|lane| arrived >> lane & 1 == 1) {

@@ -33,6 +33,7 @@ fn update<const SIZE: usize>(
     let returns = i.dst[0] != NONE;
     let count = if returns { rows.len() / 2 } else { rows.len() };
     let whole = SIZE * count;
+    let site = scope.site(i);
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
         if addresses[lane] & (whole as u64 - 1) != 0 {
             let address = addresses[lane];
@@ -55,7 +56,7 @@ fn update<const SIZE: usize>(
             let address = addresses[lane].wrapping_add((part * SIZE) as u64);
             let global = resolve(space, address).0 == Space::Global;
             let mut change = |old| u64::from(f(old as u32, values[lane], global));
-            out[lane] = env.update(space, lane, address, SIZE, &mut change)? as u32;
+            out[lane] = env.update(site, space, lane, address, SIZE, &mut change)? as u32;
         }
         if let Some(&row) = destinations.get(part) {
             write(&mut scope.registers, row, &out, mask);

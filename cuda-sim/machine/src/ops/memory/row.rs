@@ -1,10 +1,10 @@
 //! The accesses that kernels are made of: all lanes, next to each other. They are told from the address registers alone, and need no
 //! address of each lane. Whatever is not such an access is left to the general way.
 
-use crate::WARP_SIZE;
 use crate::code::Instr;
 use crate::exec::{Env, Space};
 use crate::registers::{Lane, Registers};
+use crate::{Contents, WARP_SIZE};
 
 /// Half a warp, as wide as a tile is in many kernels: its lanes often read one element, or a row of them.
 const HALF: usize = WARP_SIZE / 2;
@@ -79,11 +79,10 @@ pub(super) fn load<const SIZE: usize>(
         return false;
     };
     is_global::<SIZE>(i.src[2], address)
-        && env
-            .shape
-            .memory
-            .load(address, into.as_flattened_mut())
-            .is_ok()
+        && matches!(
+            env.shape.memory.load(address, into.as_flattened_mut()),
+            Ok(Contents::Written)
+        )
 }
 
 /// Reads from shared memory for all lanes, if each half of the warp reads a row or a single element.
