@@ -40,8 +40,7 @@
 //!   is reported besides.
 //! * Waiting for a stream or event inside a host function gives `NOT_PERMITTED` and a report; a real driver waits for ever.
 //! * Textures and surfaces, mipmapped and sparse arrays, graphs, inter-process handles and cubins are missing, and
-//!   the device's attributes say so. A captured stream's work is not kept: the graph is empty, and a stream that was drawn into a capture need not
-//!   join it again.
+//!   the device's attributes say so. A captured stream's work is not kept: the graph is empty.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate.
 //! * Clusters of several blocks cannot be launched, although what a launch says about them is checked; a linked image is PTX in a fatbin, and

@@ -63,6 +63,7 @@ pub(crate) fn enqueue(
     work: Work,
 ) -> Result<Option<OperationId>, CUresult> {
     if target.captured {
+        state.note_captured(&target.stream);
         return Ok(None);
     }
     submit(

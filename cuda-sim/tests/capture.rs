@@ -236,3 +236,64 @@ fn a_capture_ends_on_its_own_thread() {
     let mut address = 0;
     ok!(rig.cuda, cuMemAlloc_v2(&raw mut address, 4));
 }
+
+#[test]
+fn what_forks_off_must_be_joined() {
+    let rig = Rig::new();
+    let (stream, other, third) = (rig.stream(1), rig.stream(1), rig.stream(1));
+    let (fork, join, memory) = (rig.event(2), rig.event(2), rig.memory(4));
+    let begin = || {
+        ok!(rig.cuda, cuStreamBeginCapture_v2(stream, GLOBAL));
+        ok!(rig.cuda, cuMemsetD8Async(memory, 1, 4, stream));
+        ok!(rig.cuda, cuEventRecord(fork, stream));
+        ok!(rig.cuda, cuStreamWaitEvent(other, fork, 0));
+    };
+    let work = |stream| ok!(rig.cuda, cuMemsetD8Async(memory, 1, 4, stream));
+    let wait = |from, to| {
+        ok!(rig.cuda, cuEventRecord(join, from));
+        ok!(rig.cuda, cuStreamWaitEvent(to, join, 0));
+    };
+    begin();
+    work(other);
+    let mut graph = ptr::dangling_mut();
+    fails!(904, rig.cuda, cuStreamEndCapture(stream, &raw mut graph));
+    assert!(graph.is_null());
+    assert_eq!((status(&rig, stream), status(&rig, other)), (0, 0));
+    begin();
+    work(other);
+    wait(other, stream);
+    assert_eq!(end(&rig, stream), 0);
+    begin();
+    work(other);
+    wait(other, stream);
+    work(other);
+    assert_eq!(end(&rig, stream), 904, "what came after the join");
+    begin();
+    assert_eq!(end(&rig, stream), 0, "nothing forked off");
+    // By way of a third stream.
+    begin();
+    work(other);
+    wait(other, third);
+    wait(third, stream);
+    assert_eq!(end(&rig, stream), 0);
+    begin();
+    work(other);
+    wait(other, third);
+    work(third);
+    wait(other, stream);
+    assert_eq!(end(&rig, stream), 904);
+}
+
+#[test]
+fn two_captures_do_not_become_one() {
+    let rig = Rig::new();
+    let (stream, other, idle, event) = (rig.stream(1), rig.stream(1), rig.stream(1), rig.event(2));
+    ok!(rig.cuda, cuStreamBeginCapture_v2(stream, RELAXED));
+    ok!(rig.cuda, cuStreamBeginCapture_v2(other, RELAXED));
+    ok!(rig.cuda, cuEventRecord(event, stream));
+    fails!(902, rig.cuda, cuStreamWaitEvent(other, event, 0));
+    // A dead capture draws nobody in.
+    fails!(1, rig.cuda, cuStreamWaitEvent(idle, event, 0));
+    assert_eq!((end(&rig, stream), end(&rig, other)), (901, 901));
+    assert_eq!(status(&rig, idle), 0);
+}

@@ -11,13 +11,13 @@ use support::{Rig, ok};
 /// Reads a word of pinned memory.
 fn get(pinned: *mut c_void, index: usize) -> u32 {
     // SAFETY: the tests ask for words inside of what they allocated; the driver runs on this thread only.
-    unsafe { pinned.cast::<u32>().add(index).read() }
+    unsafe { pinned.cast::<u32>().wrapping_add(index).read() }
 }
 
 /// Writes a word of pinned memory.
 fn put(pinned: *mut c_void, index: usize, value: u32) {
     // SAFETY: as for `get`.
-    unsafe { pinned.cast::<u32>().add(index).write(value) };
+    unsafe { pinned.cast::<u32>().wrapping_add(index).write(value) };
 }
 
 fn reports(rig: &Rig) -> Vec<ReportKind> {

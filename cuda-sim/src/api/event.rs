@@ -70,6 +70,13 @@ pub(super) fn record_with_flags(
     if target.captured {
         let entry = state.events.get_mut(event)?;
         entry.capture = target.stream.capture;
+        if let Some(capture) = target
+            .stream
+            .capture
+            .and_then(|id| state.captures.get_mut(&id))
+        {
+            capture.record(target.stream.handle, event);
+        }
         return Ok(());
     }
     let stamp = Record::new_stamp();

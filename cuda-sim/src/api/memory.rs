@@ -160,6 +160,7 @@ fn allocate_in_order(
     if target.captured {
         // A graph would own the memory, which nothing but the graph can use.
         address.set(state.reserve_for_graph(context, size, call.number)?);
+        state.note_captured(&target.stream);
         return Ok(());
     }
     state.check_captures(call.thread)?;
@@ -201,7 +202,9 @@ fn free_async(call: &Call<'_>, address: CUdeviceptr, stream: CUstream) -> Answer
     }
     if target.captured {
         // Only what a graph allocated can be freed in one.
-        return state.release_from_graph(address, call.number);
+        state.release_from_graph(address, call.number)?;
+        state.note_captured(&target.stream);
+        return Ok(());
     }
     state.check_captures(call.thread)?;
     state.free_in_order(address, target.stream.id, call.number)?;

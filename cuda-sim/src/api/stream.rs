@@ -149,14 +149,7 @@ fn wait_event(call: &Call<'_>, stream: CUstream, event: CUevent, flags: c_uint) 
     }
     let target = target(call, &mut state, call.stream(stream))?;
     if let Some(capture) = capture {
-        // What is recorded in a capture draws the waiting stream into it.
-        if !state.is_captured(Some(capture))? {
-            return Err(code::INVALID_VALUE);
-        }
-        if let Ok(stream) = state.streams.get_mut(target.stream.handle) {
-            stream.capture.get_or_insert(capture);
-        }
-        return Ok(());
+        return state.wait_in_capture(&target.stream, number(event), capture);
     }
     let Some(record) = record else {
         return Ok(());

@@ -50,15 +50,9 @@ fn begin(call: &Call<'_>, stream: CUstream, mode: CUstreamCaptureMode) -> Answer
     }
     state.capture_ids += 1;
     let id = state.capture_ids;
-    state.captures.insert(
-        id,
-        Capture {
-            thread: call.thread,
-            mode,
-            origin: handle,
-            invalidated: false,
-        },
-    );
+    state
+        .captures
+        .insert(id, Capture::new(call.thread, mode, handle));
     state.streams.get_mut(handle)?.capture = Some(id);
     Ok(())
 }
@@ -73,14 +67,18 @@ fn end(call: &Call<'_>, stream: CUstream, graph: Out<CUgraph>) -> Answer {
         return Err(code::STREAM_CAPTURE_UNMATCHED);
     }
     let wrong_thread = capture.mode != RELAXED && capture.thread != call.thread;
-    let invalidated = capture.invalidated;
+    let (invalidated, unjoined) = (capture.invalidated, capture.is_unjoined());
     state.end_capture(id);
     if wrong_thread {
         return Err(code::STREAM_CAPTURE_WRONG_THREAD);
     }
-    if invalidated {
+    if invalidated || unjoined {
         graph.set(std::ptr::null_mut());
-        return Err(code::STREAM_CAPTURE_INVALIDATED);
+        return Err(if invalidated {
+            code::STREAM_CAPTURE_INVALIDATED
+        } else {
+            code::STREAM_CAPTURE_UNJOINED
+        });
     }
     graph.set(handle(state.graphs.insert(())));
     Ok(())

@@ -202,6 +202,7 @@ pub(super) fn copy_box(
         }
     }
     if target.captured {
+        state.note_captured(&target.stream);
         return Ok(());
     }
     let small = extent.bytes().is_some_and(|bytes| bytes <= STAGED);

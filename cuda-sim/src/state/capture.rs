@@ -1,5 +1,7 @@
 //! Stream capture, as far as other calls feel it: which streams are captured, and what kills a capture.
 
+use std::collections::BTreeMap;
+
 use cuda_sys::CUresult;
 
 use crate::code;
@@ -12,6 +14,9 @@ pub(crate) const THREAD_LOCAL: u32 = 1;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`
 pub(crate) const RELAXED: u32 = 2;
 
+/// What comes before the next operation of a captured stream: of each stream, how many of its operations.
+type Before = BTreeMap<u64, u64>;
+
 /// A capture in progress. What is enqueued on its streams is not executed.
 #[derive(Debug)]
 pub(crate) struct Capture {
@@ -22,6 +27,53 @@ pub(crate) struct Capture {
     pub(crate) origin: u64,
     /// Killed by a call that it does not allow.
     pub(crate) invalidated: bool,
+    /// Its streams, by their handles.
+    streams: BTreeMap<u64, Before>,
+    /// The events recorded in it, by their handles.
+    events: BTreeMap<u64, Before>,
+}
+
+impl Capture {
+    pub(crate) fn new(thread: u64, mode: u32, origin: u64) -> Self {
+        Self {
+            thread,
+            mode,
+            origin,
+            invalidated: false,
+            streams: BTreeMap::new(),
+            events: BTreeMap::new(),
+        }
+    }
+
+    /// Notes that an operation was captured.
+    fn add(&mut self, stream: u64) {
+        let before = self.streams.entry(stream).or_default();
+        *before.entry(stream).or_default() += 1;
+    }
+
+    /// Notes that an event was recorded.
+    pub(crate) fn record(&mut self, stream: u64, event: u64) {
+        let before = self.streams.get(&stream).cloned().unwrap_or_default();
+        self.events.insert(event, before);
+    }
+
+    /// Notes that a stream waits for an event.
+    fn wait(&mut self, stream: u64, event: u64) {
+        let before = self.streams.entry(stream).or_default();
+        for (other, count) in self.events.get(&event).into_iter().flatten() {
+            let known = before.entry(*other).or_default();
+            *known = (*known).max(*count);
+        }
+    }
+
+    /// Whether operations were captured of which the stream where the capture began knows nothing.
+    pub(crate) fn is_unjoined(&self) -> bool {
+        let joined = self.streams.get(&self.origin);
+        self.streams.iter().any(|(stream, before)| {
+            let known = joined.and_then(|joined| joined.get(stream));
+            before.get(stream) > known
+        })
+    }
 }
 
 impl State {
@@ -53,6 +105,42 @@ impl State {
         } else {
             Ok(())
         }
+    }
+
+    /// Notes an operation that is not executed because its stream is captured.
+    pub(crate) fn note_captured(&mut self, stream: &super::stream::StreamRef) {
+        if let Some(capture) = stream.capture.and_then(|id| self.captures.get_mut(&id)) {
+            capture.add(stream.handle);
+        }
+    }
+
+    /// Lets a stream wait for an event that was recorded in a capture, which draws the stream into it.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where that capture is over or dead, `STREAM_CAPTURE_MERGE` where the stream is in another one: both die.
+    pub(crate) fn wait_in_capture(
+        &mut self,
+        stream: &super::stream::StreamRef,
+        event: u64,
+        id: u64,
+    ) -> Result<(), CUresult> {
+        if let Some(own) = stream.capture.filter(|own| *own != id)
+            && self.captures.contains_key(&id)
+        {
+            for id in [own, id] {
+                if let Some(capture) = self.captures.get_mut(&id) {
+                    capture.invalidated = true;
+                }
+            }
+            return Err(code::STREAM_CAPTURE_MERGE);
+        }
+        let capture = self.captures.get_mut(&id);
+        let Some(capture) = capture.filter(|capture| !capture.invalidated) else {
+            return Err(code::INVALID_VALUE);
+        };
+        capture.wait(stream.handle, event);
+        self.streams.get_mut(stream.handle)?.capture = Some(id);
+        Ok(())
     }
 
     /// Ends a capture: its streams execute again. Its events stay marked, for they were recorded in no stream.
