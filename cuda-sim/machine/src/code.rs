@@ -98,6 +98,11 @@ impl Instr {
     pub(crate) const fn op_is_reduction(&self) -> bool {
         matches!(self.op, Op::BarrierReduce)
     }
+
+    /// Whether lanes only come together there: no other collective instruction is without a destination.
+    pub(crate) const fn is_warp_barrier(&self) -> bool {
+        matches!(self.op, Op::Collective(_)) && matches!(self.dst, [NONE, NONE])
+    }
 }
 
 /// The statement that an instruction comes from.

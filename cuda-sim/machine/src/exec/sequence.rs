@@ -19,6 +19,9 @@ const WORTH_A_THREAD: u64 = 50_000;
 /// Instructions that a part should have, so that the locks cost nothing beside it.
 const WORTH_A_PART: u64 = 20_000;
 
+/// More threads than any machine has cores.
+const MOST_THREADS: usize = 1024;
+
 /// What the threads of a launch share.
 struct Shared<'a> {
     grid: &'a Grid<'a>,
@@ -100,7 +103,7 @@ impl Shared<'_> {
         let threads = if cfg!(miri) {
             1
         } else {
-            self.grid.shape.launch.threads.max(1) as u64
+            self.grid.shape.launch.threads.clamp(1, MOST_THREADS) as u64
         };
         queue.size = (WORTH_A_PART / average)
             .min(remaining / (4 * threads))

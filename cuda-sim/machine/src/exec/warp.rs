@@ -1,6 +1,7 @@
 //! One warp: which of its lanes run next, and what happens when they call, return, end or wait.
 
 mod call;
+mod masks;
 mod segment;
 
 use crate::WARP_SIZE;
@@ -155,7 +156,7 @@ impl Warp {
     }
 
     /// The scope that runs next: the innermost call first; each exhausted quantum passes on to the next one outwards.
-    fn choose(&mut self, turn: usize, parts: &BlockParts<'_>) -> Option<usize> {
+    fn choose(&mut self, turn: usize, parts: &mut BlockParts<'_>) -> Option<usize> {
         let runnable = self
             .scopes
             .iter()
@@ -174,7 +175,7 @@ impl Warp {
     }
 
     /// Lets lanes try again that waited for lanes which have ended since.
-    fn wake_waiting(&mut self, parts: &BlockParts<'_>) -> Option<usize> {
+    fn wake_waiting(&mut self, parts: &mut BlockParts<'_>) -> Option<usize> {
         let live = self.live;
         for (index, scope) in self
             .scopes
@@ -189,7 +190,42 @@ impl Warp {
                 return Some(index);
             }
         }
-        None
+        self.pass_warp_barrier(parts)
+    }
+
+    /// Lets lanes go on that wait at `bar.warp.sync`, each where it is: the instruction need not be the same for all.
+    fn pass_warp_barrier(&mut self, parts: &mut BlockParts<'_>) -> Option<usize> {
+        let code = |scope: &Scope| &parts.shape.program.codes[scope.function];
+        let waits_for = |scope: &Scope, lane| segment::warp_barrier(scope, code(scope), lane);
+        let lanes = self.scopes.iter().flat_map(|scope| {
+            (0..WARP_SIZE).filter_map(move |lane| Some((lane, waits_for(scope, lane)?)))
+        });
+        let lanes: Vec<(usize, u32)> = lanes.collect();
+        let arrived = |members: u32| {
+            let same = lanes.iter().filter(|(_, other)| *other == members);
+            same.fold(0u32, |mask, (lane, _)| mask | 1 << lane)
+        };
+        let complete = |&(_, members): &(usize, u32)| {
+            let arrived = arrived(members);
+            (members & self.live & !arrived == 0).then_some(arrived)
+        };
+        let passing = lanes.iter().find_map(complete)?;
+        if let Some(race) = &mut parts.barriers.race {
+            race.warp_sync(self.index, passing);
+        }
+        let mut first = None;
+        for (index, scope) in self.scopes.iter_mut().enumerate() {
+            let lanes = scope.waiting & passing;
+            for (lane, pc) in scope.pcs.iter_mut().enumerate() {
+                *pc += lanes >> lane & 1;
+            }
+            scope.waiting &= !lanes;
+            scope.runnable |= lanes;
+            if lanes != 0 {
+                first = Some(index);
+            }
+        }
+        first
     }
 
     fn exit(&mut self, lanes: u32, barriers: &mut Barriers) {

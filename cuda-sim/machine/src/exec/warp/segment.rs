@@ -1,11 +1,10 @@
 //! The innermost loop: runs the lanes of one call, lowest program counter first, until something concerns the whole warp.
 
+use super::masks;
 use crate::FaultKind;
 use crate::WARP_SIZE;
-use crate::check::FindingKind;
 use crate::code::{Code, Instr, NONE, Op};
 use crate::exec::env::{Env, LaneError};
-use crate::exec::findings::Seen;
 use crate::exec::race::{Race, Suspect};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
@@ -81,24 +80,43 @@ fn set_pcs(scope: &mut Scope, lanes: u32, pc: u32) {
 }
 
 /// The lanes that must be at a collective instruction before it runs.
-fn members(i: &Instr, scope: &Scope, first: usize) -> u32 {
+pub(super) fn members(i: &Instr, scope: &Scope, first: usize) -> u32 {
     scope.registers.words[i.src[3] as usize][first]
+}
+
+/// The lanes that name these members.
+fn naming(i: &Instr, scope: &Scope, members: u32) -> u32 {
+    let row = &scope.registers.words[i.src[3] as usize];
+    let same = (0..WARP_SIZE).filter(|&lane| row[lane] == members);
+    same.fold(0, |mask, lane| mask | 1 << lane)
+}
+
+/// The lanes that wait at an instruction.
+fn waiting_at(scope: &Scope, pc: u32) -> u32 {
+    (0..WARP_SIZE)
+        .filter(|&lane| scope.waiting >> lane & 1 == 1 && scope.pcs[lane] == pc)
+        .fold(0, |mask, lane| mask | 1 << lane)
 }
 
 /// Lanes that wait for others of which none is missing any more, because those have ended.
 pub(super) fn satisfied(scope: &Scope, code: &Code, live: u32) -> u32 {
     let waits = |lane: &usize| scope.waiting >> lane & 1 == 1;
     for lane in (0..WARP_SIZE).filter(waits) {
-        let pc = scope.pcs[lane];
-        let arrived = (0..WARP_SIZE)
-            .filter(|other| waits(other) && scope.pcs[*other] == pc)
-            .fold(0, |mask, lane| mask | 1 << lane);
-        let needed = members(&code.instructions[pc as usize], scope, lane) & live;
-        if needed & !arrived == 0 {
+        let i = &code.instructions[scope.pcs[lane] as usize];
+        let members = members(i, scope, lane);
+        let arrived = waiting_at(scope, scope.pcs[lane]) & naming(i, scope, members);
+        if members & live & !arrived == 0 {
             return arrived;
         }
     }
     0
+}
+
+/// The members that a lane waits for at a `bar.warp.sync`; nothing where it does not wait at one.
+pub(super) fn warp_barrier(scope: &Scope, code: &Code, lane: usize) -> Option<u32> {
+    let waits = scope.waiting >> lane & 1 == 1;
+    let i = code.instructions.get(scope.pcs[lane] as usize)?;
+    (waits && i.is_warp_barrier()).then(|| members(i, scope, lane))
 }
 
 /// `CHECKED`: with the checks of the launch.
@@ -299,7 +317,8 @@ fn set_predicate(i: &Instr, scope: &mut Scope, bits: u32, combine: Combine, acti
     }
 }
 
-/// Runs a collective instruction when all its members that still live are here, and lets the lanes wait otherwise.
+/// Runs a collective instruction for the lanes whose members that still live are all here, and lets the others wait. Lanes that name
+/// different members do not see each other.
 fn collective<const CHECKED: bool>(
     i: &Instr,
     run: crate::code::Access,
@@ -309,27 +328,32 @@ fn collective<const CHECKED: bool>(
     active: u32,
     pc: u32,
 ) -> Outcome {
-    let needed = members(i, scope, active.trailing_zeros() as usize) & env.live;
-    let waiting =
-        (0..WARP_SIZE).filter(|&lane| scope.waiting >> lane & 1 == 1 && scope.pcs[lane] == pc);
-    let arrived = waiting.fold(active, |mask, lane| mask | 1 << lane);
+    let here = active | waiting_at(scope, pc);
     set_pcs(scope, mask & !active, pc + 1);
-    if needed & !arrived != 0 {
-        set_pcs(scope, active, pc);
-        scope.runnable &= !active;
-        scope.waiting |= active;
-        return Outcome::Regroup;
-    }
-    scope.waiting &= !arrived;
-    scope.runnable |= arrived;
+    set_pcs(scope, active, pc);
     if CHECKED {
-        together(i, scope, env, arrived);
+        masks::compare(i, scope, env, here, active);
     }
-    set_pcs(scope, arrived, pc);
-    if let Err(error) = run(i, scope, env, arrived) {
-        return Outcome::Event(Event::Fault(pc, error));
+    let mut left = active;
+    while left != 0 {
+        let members = members(i, scope, left.trailing_zeros() as usize);
+        let arrived = here & naming(i, scope, members);
+        left &= !arrived;
+        if members & env.live & !arrived != 0 {
+            scope.runnable &= !(arrived & active);
+            scope.waiting |= arrived & active;
+            continue;
+        }
+        scope.waiting &= !arrived;
+        scope.runnable |= arrived;
+        if CHECKED && let Some(race) = &mut env.barriers.race {
+            race.warp_sync(env.warp, arrived);
+        }
+        if let Err(error) = run(i, scope, env, arrived) {
+            return Outcome::Event(Event::Fault(pc, error));
+        }
+        set_pcs(scope, arrived, pc + 1);
     }
-    set_pcs(scope, arrived, pc + 1);
     Outcome::Regroup
 }
 
@@ -346,36 +370,5 @@ fn observe(
     match (&mut env.barriers.race, code.touches.get(&pc)) {
         (Some(race), Some(&touch)) => race.observe(i, touch, scope, env.shared, env.warp, active),
         _ => Vec::new(),
-    }
-}
-
-/// Lanes go through a `.sync` instruction together: that orders what they did. Their masks must be the same and name them.
-#[cold]
-fn together(i: &Instr, scope: &Scope, env: &mut Env<'_>, arrived: u32) {
-    if let Some(race) = &mut env.barriers.race {
-        race.warp_sync(env.warp, arrived);
-    }
-    let (Some(findings), true) = (&env.shape.findings, env.shape.launch.checks.sync) else {
-        return;
-    };
-    let first = arrived.trailing_zeros() as usize;
-    let seen = |lane: usize| Seen {
-        site: scope.site(i),
-        thread: env.warp * WARP_SIZE as u32 + lane as u32,
-    };
-    for lane in (0..WARP_SIZE).filter(|lane| arrived >> lane & 1 == 1) {
-        let mask = members(i, scope, lane);
-        let kind = if mask >> lane & 1 == 0 {
-            FindingKind::NotInMask
-        } else if mask != members(i, scope, first) {
-            FindingKind::DifferentMasks
-        } else {
-            continue;
-        };
-        let pair = match kind {
-            FindingKind::NotInMask => [seen(lane), seen(lane)],
-            _ => [seen(first), seen(lane)],
-        };
-        findings.add(env.shape, env.block, kind, pair, None);
     }
 }
