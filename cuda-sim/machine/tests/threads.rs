@@ -269,6 +269,8 @@ fn kernels_whose_blocks_interact_are_not_spread() {
         ("ld.acquire.sys.u32 %r5, [%d2];", "ld.acquire"),
         ("st.volatile.u32 [%d2], %r0;", "st.volatile"),
         ("st.release.gpu.global.u32 [%d2], %r0;", "st.release"),
+        ("ld.global.cv.u32 %r5, [%d2];", "ld.global.cv"),
+        ("st.global.wt.u32 [%d2], %r0;", "st.global.wt"),
         ("fence.acq_rel.gpu;", "fence"),
         ("membar.gl;", "membar.gl"),
         ("mov.u32 %r5, %clock; add.u32 %r0, %r0, %r5;", "%clock"),

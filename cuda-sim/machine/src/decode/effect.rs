@@ -72,7 +72,8 @@ pub(super) fn effect<'a>(
             let strong = |part: &&str| {
                 matches!(
                     *part,
-                    "volatile" | "relaxed" | "acquire" | "release" | "mmio"
+                    // `.cv` and `.wt` fetch anew and write through: programs pass flags with them.
+                    "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "cv" | "wt"
                 )
             };
             if inside || block_scope || !rest.iter().any(strong) {
