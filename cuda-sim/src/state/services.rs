@@ -1,5 +1,6 @@
 //! What a running kernel asks of the driver beside memory: `printf`, `assert`, `malloc` and `free`.
 
+use std::collections::VecDeque;
 use std::io::Write;
 
 use cuda_sim_machine::{Finding, Output, Services};
@@ -17,8 +18,35 @@ pub(crate) struct KernelServices<'a> {
     space: &'a Space,
     /// Address of the heap.
     heap: Option<u64>,
-    printed: Mutex<Vec<(Output, Vec<u8>)>>,
+    printed: Mutex<Printed>,
     found: Mutex<Vec<Finding>>,
+}
+
+/// What a launch has printed, the oldest first: no more than is kept in the end, however long the kernel runs.
+#[derive(Debug, Default)]
+struct Printed {
+    chunks: VecDeque<(Output, Vec<u8>)>,
+    bytes: usize,
+}
+
+/// Bytes from which on a chunk takes no further text.
+const CHUNK: usize = 64 << 10;
+
+impl Printed {
+    fn add(&mut self, output: Output, text: &[u8]) {
+        self.bytes += text.len();
+        match self.chunks.back_mut() {
+            Some((last, chunk)) if *last == output && chunk.len() < CHUNK => {
+                chunk.extend_from_slice(text);
+            }
+            _ => self.chunks.push_back((output, text.to_vec())),
+        }
+        while self.bytes > KEPT_PRINTED + CHUNK
+            && let Some((_, oldest)) = self.chunks.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
 }
 
 impl<'a> KernelServices<'a> {
@@ -26,20 +54,20 @@ impl<'a> KernelServices<'a> {
         Self {
             space,
             heap,
-            printed: Mutex::new(Vec::new()),
+            printed: Mutex::new(Printed::default()),
             found: Mutex::new(Vec::new()),
         }
     }
 
-    /// What was printed, and what the checks found, in order.
-    pub(crate) fn into_parts(self) -> (Vec<(Output, Vec<u8>)>, Vec<Finding>) {
-        (self.printed.into_inner(), self.found.into_inner())
+    /// What was printed (of very much, the last), and what the checks found, in order.
+    pub(crate) fn into_parts(self) -> (VecDeque<(Output, Vec<u8>)>, Vec<Finding>) {
+        (self.printed.into_inner().chunks, self.found.into_inner())
     }
 }
 
 impl Services for KernelServices<'_> {
     fn print(&self, output: Output, text: &[u8]) {
-        self.printed.lock().push((output, text.to_vec()));
+        self.printed.lock().add(output, text);
     }
 
     fn allocate(&self, size: u64) -> u64 {
@@ -70,7 +98,7 @@ impl Services for KernelServices<'_> {
 
 impl State {
     /// Keeps what a kernel printed, and passes it on to the process's own output.
-    pub(crate) fn keep_printed(&mut self, printed: Vec<(Output, Vec<u8>)>) {
+    pub(crate) fn keep_printed(&mut self, printed: VecDeque<(Output, Vec<u8>)>) {
         for (output, text) in printed {
             if self.options.echo_printf {
                 echo(output, &text);
@@ -95,5 +123,27 @@ fn echo(output: Output, text: &[u8]) {
     if written.is_ok() {
         // Before whatever the program itself prints next.
         std::io::stdout().flush().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_much_text_the_last_is_kept() {
+        let mut printed = Printed::default();
+        let line = [b'x'; 99];
+        for _ in 0..200_000 {
+            printed.add(Output::Standard, &line);
+        }
+        printed.add(Output::Error, b"end");
+        let held: usize = printed.chunks.iter().map(|(_, text)| text.len()).sum();
+        assert_eq!(held, printed.bytes);
+        assert!((KEPT_PRINTED - CHUNK..KEPT_PRINTED + 2 * CHUNK).contains(&held));
+        assert_eq!(
+            printed.chunks.back(),
+            Some(&(Output::Error, b"end".to_vec()))
+        );
     }
 }
