@@ -166,7 +166,8 @@ impl Builder {
         self
     }
 
-    /// Tells `listener` of each report as soon as it is found. The instance waits meanwhile: the listener must not use it.
+    /// Tells `listener` of each report as soon as it is found. The instance waits meanwhile: the listener must not use it. A panic of
+    /// the listener is printed and ends there: to fail a test, look at [`Simulator::reports`].
     pub fn on_report(mut self, listener: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.settings.listener = Some(Listener::new(listener));
         self

@@ -1,6 +1,7 @@
 //! Failures on demand.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cuda_sys::CUresult;
 
@@ -21,8 +22,25 @@ pub enum FailureMode {
 /// What a call is made to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fault {
+    /// Not `SUCCESS`, which would say that something was done or waited for that was not.
     pub(crate) result: CUresult,
     pub(crate) mode: FailureMode,
+}
+
+impl Fault {
+    pub(crate) fn new(mode: FailureMode, result: CUresult) -> Self {
+        let result = failing(result);
+        Self { result, mode }
+    }
+}
+
+/// The code, or `UNKNOWN` for `SUCCESS`: programs rely on what a call that succeeds has done.
+pub(crate) fn failing(code: CUresult) -> CUresult {
+    if code == CUresult::CUDA_SUCCESS {
+        CUresult::CUDA_ERROR_UNKNOWN
+    } else {
+        code
+    }
 }
 
 /// A call that was made to fail.
@@ -153,8 +171,10 @@ impl Faults {
             plan.remaining > 0 || plan.fault.mode == FailureMode::Lost
         });
         for choose in &mut self.choosers {
-            if let Some((mode, result)) = choose(call) {
-                due.get_or_insert(Fault { result, mode });
+            // A panic must not unwind into the caller, which is C; the panic hook has told of it.
+            let chosen = catch_unwind(AssertUnwindSafe(|| choose(call)));
+            if let Ok(Some((mode, result))) = chosen {
+                due.get_or_insert(Fault::new(mode, result));
             }
         }
         if let Some(fault) = due {

@@ -1,6 +1,7 @@
 //! Who is told of reports when they are found.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::report::Report;
 
@@ -12,8 +13,9 @@ impl Listener {
         Self(Box::new(told))
     }
 
+    /// A panic ends here, told of by the panic hook: reports are found in calls from C and in the middle of work.
     pub(crate) fn tell(&self, report: &Report) {
-        (self.0)(report);
+        catch_unwind(AssertUnwindSafe(|| (self.0)(report))).ok();
     }
 }
 

@@ -7,7 +7,7 @@ use cuda_sim_machine::Fault as KernelFault;
 use cuda_sys::{CUresult, Library};
 
 use crate::builder::{Builder, Settings};
-use crate::fault::{CallInfo, FailureMode, Fault, Struck};
+use crate::fault::{CallInfo, FailureMode, Fault, Struck, failing};
 use crate::instance::Instance;
 use crate::leak::Leak;
 use crate::report::Report;
@@ -192,6 +192,8 @@ impl Simulator {
 
     /// Makes the `nth` call of `symbol` from now (1: the next) return `code` without doing anything; the symbol `*` stands for any.
     ///
+    /// A call that does nothing must not say that it succeeded: here and in the other ways to fail, `UNKNOWN` takes the place of `SUCCESS`.
+    ///
     /// ```
     /// use cuda_sys::CUresult;
     ///
@@ -220,7 +222,7 @@ impl Simulator {
     }
 
     /// Lets `choose` decide about each call whether it fails and how, until [`clear_failures`](Self::clear_failures). The instance waits meanwhile:
-    /// it must not be used.
+    /// it must not be used. Where it panics, the call does not fail.
     ///
     /// ```
     /// use cuda_sim::FailureMode;
@@ -243,7 +245,7 @@ impl Simulator {
     /// Makes the `nth` launch of a kernel of that name from now (1: the next; `*`: of any) end in an error of the device when it is executed,
     /// which all later calls on the device give, as after a fault.
     pub fn fault_kernel(&self, name: &str, nth: u64, code: CUresult) {
-        let fault = (name.to_owned(), nth.max(1), code);
+        let fault = (name.to_owned(), nth.max(1), failing(code));
         self.instance.state.lock().kernel_faults.push(fault);
     }
 
@@ -255,7 +257,7 @@ impl Simulator {
     }
 
     pub(crate) fn plan_failure(&self, symbol: &str, nth: u64, result: CUresult, mode: FailureMode) {
-        let fault = Fault { result, mode };
+        let fault = Fault::new(mode, result);
         self.instance.faults.lock().plan(symbol, nth, fault);
     }
 
@@ -287,8 +289,12 @@ impl Simulator {
         self.instance.state.lock().operations.len()
     }
 
-    /// Executes everything that is enqueued.
+    /// Executes everything that is enqueued. Inside a host function it does nothing, for what is enqueued waits for that.
     pub fn run_all(&self) {
+        // A host function would wait for its own end.
+        if crate::state::host_function::is_inside(self.instance.id) {
+            return;
+        }
         let mut state = self.instance.state.lock();
         let all: Vec<_> = state.operations.keys().copied().collect();
         // All operations can be executed: edges only point back.

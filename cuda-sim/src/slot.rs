@@ -23,7 +23,8 @@ pub(crate) struct Slot(usize);
 impl Slot {
     /// Takes the lowest free slot, waiting up to `patience` for another instance to end.
     pub(crate) fn take(patience: Duration) -> Option<Self> {
-        let deadline = Instant::now() + patience;
+        // Too far away to be told: for ever.
+        let deadline = Instant::now().checked_add(patience);
         let mut taken = TAKEN.lock();
         loop {
             let free = taken.trailing_ones() as usize;
@@ -31,6 +32,10 @@ impl Slot {
                 *taken |= 1 << free;
                 return Some(Self(free));
             }
+            let Some(deadline) = deadline else {
+                RELEASED.wait(&mut taken);
+                continue;
+            };
             if RELEASED.wait_until(&mut taken, deadline).timed_out() {
                 return None;
             }

@@ -188,3 +188,57 @@ fn a_sweep_starts_with_a_run_without_failures() {
     });
     assert!(report.to_string().contains("panics"), "{report}");
 }
+
+#[test]
+fn success_is_no_failure() {
+    let rig = Rig::new();
+    let mut address = 7;
+    for after in [
+        Simulator::fail as fn(&Simulator, &str, u64, CUresult),
+        Simulator::lose_device,
+        |simulator, _, _, code| {
+            simulator.fail_when(move |_| Some((FailureMode::Refused, code)));
+        },
+    ] {
+        after(&rig.simulator, "cuMemAlloc_v2", 1, SUCCESS);
+        fails!(999, rig.cuda, cuMemAlloc_v2(&raw mut address, 4));
+        assert_eq!(address, 7);
+        rig.simulator.clear_failures();
+    }
+    rig.simulator.fault_kernel("nothing", 1, SUCCESS);
+    assert_eq!(
+        rig.launch(rig.kernel("nothing"), 1, 1, rig.stream(1), &[]),
+        SUCCESS
+    );
+    fails!(999, rig.cuda, cuCtxSynchronize());
+}
+
+#[test]
+fn panics_of_a_chooser_and_of_a_listener_do_not_unwind_into_c() {
+    let simulator = Simulator::builder().on_report(|report| panic!("{report}"));
+    let rig = Rig::with(simulator.build().expect("a free slot"));
+    rig.simulator.fail_when(|call| panic!("{}", call.symbol));
+    rig.memory(4);
+    rig.simulator.clear_failures();
+    let stream = rig.stream(1);
+    let load = rig.kernel("add_atomically");
+    assert_eq!(rig.launch(load, 1, 1, stream, &[12]), SUCCESS);
+    fails!(700, rig.cuda, cuStreamSynchronize(stream));
+    assert_eq!(rig.simulator.reports().len(), 1);
+}
+
+#[test]
+fn settings_without_bounds() {
+    let simulator = Simulator::builder()
+        .patience(std::time::Duration::MAX)
+        .wait_patience(std::time::Duration::MAX)
+        .threads(usize::MAX / 4 + 1)
+        .launch_queue(usize::MAX);
+    let rig = Rig::with(simulator.build().expect("a free slot"));
+    let sum = rig.upload(&[0; 4]);
+    let stream = rig.stream(0);
+    let add = rig.kernel("add_atomically");
+    assert_eq!(rig.launch(add, 100_000, 32, stream, &[sum]), SUCCESS);
+    ok!(rig.cuda, cuStreamSynchronize(stream));
+    assert_eq!(rig.simulator.reports(), []);
+}
