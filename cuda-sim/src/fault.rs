@@ -13,7 +13,8 @@ use crate::trace::argument::Named;
 pub enum FailureMode {
     /// It does nothing and returns the code.
     Refused,
-    /// It is executed, and returns the code all the same.
+    /// It is executed, and returns the code all the same; `UNKNOWN` in the place of a code that says that nothing was done, such as
+    /// `INVALID_VALUE` or `OUT_OF_MEMORY`, for no driver returns that then.
     AfterExecuting,
     /// It and all later calls do nothing and return the code, as on a device that is lost; the few functions that work without a device go on.
     Lost,
@@ -29,9 +30,35 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(mode: FailureMode, result: CUresult) -> Self {
-        let result = failing(result);
+        let honest = mode != FailureMode::AfterExecuting || !is_refusal(result);
+        let result = if honest {
+            failing(result)
+        } else {
+            CUresult::CUDA_ERROR_UNKNOWN
+        };
         Self { result, mode }
     }
+}
+
+/// Whether drivers say by the code that they did nothing, on which programs rely: they take back what they passed.
+fn is_refusal(code: CUresult) -> bool {
+    matches!(
+        code,
+        CUresult::CUDA_ERROR_INVALID_VALUE
+            | CUresult::CUDA_ERROR_INVALID_HANDLE
+            | CUresult::CUDA_ERROR_INVALID_CONTEXT
+            | CUresult::CUDA_ERROR_INVALID_DEVICE
+            | CUresult::CUDA_ERROR_OUT_OF_MEMORY
+            | CUresult::CUDA_ERROR_NOT_INITIALIZED
+            | CUresult::CUDA_ERROR_DEINITIALIZED
+            | CUresult::CUDA_ERROR_NOT_SUPPORTED
+            | CUresult::CUDA_ERROR_NOT_PERMITTED
+            | CUresult::CUDA_ERROR_NOT_FOUND
+            | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+            | CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            | CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+            | CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+    )
 }
 
 /// The code, or `UNKNOWN` for `SUCCESS`: programs rely on what a call that succeeds has done.

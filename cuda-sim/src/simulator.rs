@@ -210,7 +210,7 @@ impl Simulator {
         self.plan_failure(symbol, nth, code, FailureMode::Refused);
     }
 
-    /// Makes the `nth` call of `symbol` from now return `code` after it was executed.
+    /// Makes the `nth` call of `symbol` from now return `code` after it was executed; see [`FailureMode::AfterExecuting`] about the codes.
     pub fn fail_after_executing(&self, symbol: &str, nth: u64, code: CUresult) {
         self.plan_failure(symbol, nth, code, FailureMode::AfterExecuting);
     }

@@ -205,6 +205,11 @@ fn success_is_no_failure() {
         assert_eq!(address, 7);
         rig.simulator.clear_failures();
     }
+    // What was executed was not refused.
+    rig.simulator
+        .fail_after_executing("cuMemAlloc_v2", 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    fails!(999, rig.cuda, cuMemAlloc_v2(&raw mut address, 4));
+    assert_ne!(address, 7);
     rig.simulator.fault_kernel("nothing", 1, SUCCESS);
     assert_eq!(
         rig.launch(rig.kernel("nothing"), 1, 1, rig.stream(1), &[]),

@@ -28,6 +28,15 @@ impl<'a> Image<'a> {
     /// PTX, whose NULs at the end are dropped before one is added.
     pub(super) fn ptx(text: &str) -> Result<Self> {
         let text = text.trim_end_matches('\0');
+        // A driver goes by the first bytes: what it takes for a binary, it reads as far as headers say that are not there.
+        if let Some(first) = text.bytes().next()
+            && first.is_ascii_control()
+            && !first.is_ascii_whitespace()
+        {
+            return Err(Error::invalid(format!(
+                "the PTX starts with the byte {first:#04x}, as binary images do and no text does"
+            )));
+        }
         let terminated = CString::new(text).map_err(|error| {
             let place = error.nul_position();
             let line = 1 + text.bytes().take(place).filter(|&it| it == b'\n').count();
@@ -205,6 +214,17 @@ mod tests {
         let error = Image::ptx(".version 7.0\n.target\0sm_70\n").err();
         let error = error.map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("line 2 (byte 20)"), "{error}");
+    }
+
+    #[test]
+    fn a_text_that_drivers_take_for_a_binary_is_refused() {
+        for text in ["\x7fELF", "\x7fELF\x02\x01", "\x7fTileIR", "\x01"] {
+            let error = Image::ptx(text).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains("starts with the byte")));
+        }
+        for text in ["", "\n.version 7.0", "\t// x", "hello"] {
+            assert!(matches!(Image::ptx(text), Ok(Image::Ptx(_))));
+        }
     }
 
     #[test]
