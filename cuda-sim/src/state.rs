@@ -60,6 +60,10 @@ use space::Space;
 use stream::Stream;
 use virtual_memory::{Physical, VirtualMemory};
 
+/// Bytes between an address and an allocation that it may have been meant for: null pointers, and addresses in shared or local memory,
+/// are further from all.
+const NEAR: u64 = 1 << 36;
+
 /// Reports that are kept; a kernel in error can make many.
 const KEPT_REPORTS: usize = 10_000;
 
@@ -229,7 +233,8 @@ impl State {
                 freed_at: self.sites.of(former.freed),
             });
         }
-        let block = block.or_else(|| self.space.nearest(address))?;
+        let near = |block: &&space::Block| block.address.abs_diff(address) < NEAR;
+        let block = block.or_else(|| self.space.nearest(address).filter(near))?;
         let allocation = block.allocation.as_ref();
         let made = allocation.map_or(0, |allocation| allocation.call);
         Some(AllocationInfo {

@@ -36,6 +36,19 @@ fn out_of_bounds_names_kernel_line_thread_and_allocation() {
 }
 
 #[test]
+fn a_null_pointer_is_near_no_allocation() {
+    let rig = Rig::new();
+    let from = rig.upload(&[0; 4]);
+    assert_eq!(
+        rig.launch(rig.kernel("increment"), 1, 1, ptr::null_mut(), &[0, from]),
+        SUCCESS
+    );
+    fails!(700, rig.cuda, cuCtxSynchronize());
+    let report = &rig.simulator.reports()[0];
+    assert_eq!((report.address, &report.allocation), (Some(0), &None));
+}
+
+#[test]
 fn a_freed_address_says_who_freed_it() {
     let rig = Rig::new();
     let (from, to) = (rig.memory(4), rig.memory(4));
