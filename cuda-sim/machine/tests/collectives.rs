@@ -4,6 +4,9 @@ mod support;
 
 use support::thread_results;
 
+/// What each thread should get.
+type Expected = Box<dyn Fn(u32) -> u32>;
+
 /// The mask of the half, quarter … of the warp, of `2^log` lanes, that a thread is in, as `%r1`.
 fn tile(log: u32) -> String {
     let lanes = 1u32 << log;
@@ -17,9 +20,9 @@ fn tile(log: u32) -> String {
 fn tiles_of_a_warp_do_not_see_each_other() {
     for log in 1..5 {
         let lanes = 1 << log;
-        let first = |t: u32| t >> log << log;
+        let first = move |t: u32| t >> log << log;
         let ones = u32::MAX >> (32 - lanes);
-        let cases: [(&str, Box<dyn Fn(u32) -> u32>); 6] = [
+        let cases: [(&str, Expected); 6] = [
             (
                 "redux.sync.add.u32 %r0, %t, %r1;",
                 Box::new(move |t| (first(t)..first(t) + lanes).sum()),

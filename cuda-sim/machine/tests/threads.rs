@@ -316,3 +316,13 @@ fn called_functions_count() {
     assert_eq!(interaction.function, "touch");
     assert_eq!(interaction.line, 5);
 }
+
+#[test]
+fn a_result_that_a_function_returns_counts_as_read() {
+    let functions =
+        ".func (.reg .b32 %old) draw(.reg .b64 %a) { atom.global.add.u32 %old, [%a], 1; ret; }";
+    let body = "ld.param.u64 %d5, [out]; call (%r0), draw, (%d5);";
+    let program = program(&thread_kernel(functions, body));
+    let interaction = program.kernel("k").unwrap().interaction().unwrap();
+    assert_eq!(interaction.function, "draw");
+}

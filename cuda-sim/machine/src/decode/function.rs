@@ -284,7 +284,11 @@ impl<'a> Decoder<'_, 'a> {
         let result_is_read = || {
             let body = function.body.as_deref().unwrap_or(&[]);
             let mentions = mentions.get_or_insert_with(|| Mentions::of(body));
-            mentions.is_read(operands.first())
+            let result = operands.first();
+            // What the function returns in a register, its caller reads.
+            let name = result.and_then(Operand::name);
+            let returned = name.is_some_and(|it| function.returns.iter().any(|to| to.name == it));
+            returned || mentions.is_read(result)
         };
         let effect = effect(mnemonic, &self.code.instructions[first..], result_is_read);
         self.note(effect);
