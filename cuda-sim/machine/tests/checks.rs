@@ -222,6 +222,10 @@ fn masks_name_the_lane_and_are_the_same() {
     assert!(kinds("", alone, 32).contains(&FindingKind::NotInMask));
     let different = "mov.u32 %r1, -1; setp.lt.u32 %p1, %t, 16; @%p1 mov.u32 %r1, 0xffff; bar.warp.sync %r1; mov.u32 %r0, 0;";
     assert!(kinds("", different, 32).contains(&FindingKind::DifferentMasks));
+    // Tiles of a warp, each with a mask of its own, do not meet.
+    let tiles = "and.b32 %r1, %t, 16; mov.u32 %r2, 0xffff; shl.b32 %r1, %r2, %r1; setp.ne.u32 %p1, %t, 40; \
+                 vote.sync.ballot.b32 %r0, %p1, %r1; bar.warp.sync %r1;";
+    assert_eq!(kinds("", tiles, 64), []);
     let right = "mov.u32 %r1, 0xffff0000; setp.lt.u32 %p1, %t, 16; @%p1 mov.u32 %r1, 0xffff; @%p1 bra LOW; bar.warp.sync %r1; bra FINISH;
         LOW: bar.warp.sync %r1;";
     assert_eq!(kinds("", right, 32), []);
