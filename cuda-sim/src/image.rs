@@ -46,7 +46,7 @@ pub(crate) struct Decoded {
     pub(crate) target: u32,
 }
 
-/// Makes an image ready to run on a device.
+/// Makes an image ready to run on a device, its kernels with no more registers than `max_registers` where they state no bound.
 ///
 /// # Errors
 /// Why it cannot.
@@ -54,12 +54,17 @@ pub(crate) fn decode(
     source: Source<'_>,
     driver_version: i32,
     capability: (u32, u32),
+    max_registers: Option<u32>,
 ) -> Result<Decoded, Refusal> {
     let text = ptx_text(source, capability.0 * 10 + capability.1)?;
     let module = parse(&text, driver_version, capability)?;
     complete(&module)?;
+    let mut program = Program::for_processor(&module, crate::processor::host());
+    if let Some(most) = max_registers {
+        program.limit_registers(most);
+    }
     Ok(Decoded {
-        program: Arc::new(Program::for_processor(&module, crate::processor::host())),
+        program: Arc::new(program),
         target: target_number(module.target()).unwrap_or(0),
     })
 }

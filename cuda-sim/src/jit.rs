@@ -29,6 +29,7 @@ pub(crate) struct Options {
     error: Option<Log>,
     /// `10 * major + minor` of the architecture to compile for, where it is not the context's.
     target: Option<u32>,
+    max_registers: Option<u32>,
 }
 
 /// Options of drivers until 13.0; later ones are unknown to it.
@@ -60,7 +61,7 @@ impl Halves {
 }
 
 impl Options {
-    /// Reads the options. Those that guide a compiler are checked and without effect.
+    /// Reads the options. Of those that guide a compiler, the target and the most registers count; the others are checked and without effect.
     ///
     /// # Errors
     /// `INVALID_VALUE` for options without values, numbers that no option has, values that the option cannot have, and options that
@@ -72,7 +73,7 @@ impl Options {
     ) -> Result<Self, CUresult> {
         type J = CUjit_option;
         let (mut info, mut error) = (Halves::default(), Halves::default());
-        let (mut target, mut threads) = (None, false);
+        let (mut target, mut max_registers, mut threads) = (None, None, false);
         for index in 0..count {
             let (option, value) = (options.at(index)?, values.at(index)?);
             let place = values.place(index);
@@ -92,7 +93,10 @@ impl Options {
                 J::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => error.size = size,
                 // A time in milliseconds, as a float in the place of the value.
                 J::CU_JIT_WALL_TIME => place.cast::<f32>().set(0.0),
-                J::CU_JIT_MAX_REGISTERS => within(number > 0)?,
+                J::CU_JIT_MAX_REGISTERS => {
+                    within(number > 0)?;
+                    max_registers = Some(number);
+                }
                 J::CU_JIT_THREADS_PER_BLOCK => {
                     within(number > 0)?;
                     threads = true;
@@ -119,6 +123,7 @@ impl Options {
             info: info.join()?,
             error: error.join()?,
             target,
+            max_registers,
         })
     }
 
@@ -141,6 +146,11 @@ impl Options {
     /// The architecture to compile for, where it is not the context's.
     pub(crate) fn target(&self) -> Option<u32> {
         self.target
+    }
+
+    /// The most registers of a thread in kernels that state no bound of their own.
+    pub(crate) fn max_registers(&self) -> Option<u32> {
+        self.max_registers
     }
 
     /// Writes the log of a refused image, and keeps the reason where something is not built.

@@ -31,6 +31,8 @@ struct Input {
     version: (u32, u32),
     target: String,
     symbols: Vec<Symbol>,
+    /// The most registers of its kernels that state no bound of their own.
+    max_registers: Option<u32>,
 }
 
 /// A name that all inputs share.
@@ -52,17 +54,23 @@ pub(crate) struct Linker {
 }
 
 impl Linker {
-    /// Adds a module, which `text` was parsed to.
+    /// Adds a module, whose kernels are to have no more registers than `max_registers` where they state no bound of their own.
     ///
     /// # Errors
     /// What it declares otherwise than those before it, or defines again.
-    pub(crate) fn add(&mut self, name: &str, module: &Module<'_>) -> Result<(), Failure> {
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        module: &Module<'_>,
+        max_registers: Option<u32>,
+    ) -> Result<(), Failure> {
         let input = Input {
             name: name.to_owned(),
             text: module.source().to_owned(),
             version: module.version(),
             target: module.target().to_owned(),
             symbols: symbol::symbols(module),
+            max_registers,
         };
         let number = self.inputs.len();
         let (mut result, mut lines) = (None, Vec::new());

@@ -4,6 +4,7 @@ mod support;
 
 use std::ptr;
 
+use cuda_sim::{DeviceConfig, Simulator};
 use cuda_sys::{
     CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType,
     CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
@@ -87,6 +88,74 @@ fn what_pools_hold_is_counted_as_by_a_real_driver() {
     fails!(1, cuda, cuMemFreeAsync(a, stream));
     ok!(cuda, cuMemPoolDestroy(pool));
     fails!(1, cuda, cuMemPoolDestroy(pool));
+}
+
+/// Bytes of the device that are free.
+fn free(rig: &Rig) -> usize {
+    let (mut free, mut total) = (0, 0);
+    ok!(rig.cuda, cuMemGetInfo_v2(&raw mut free, &raw mut total));
+    free
+}
+
+#[test]
+fn a_wait_gives_the_device_what_exceeds_the_release_threshold() {
+    let rig = Rig::new();
+    let cuda = &rig.cuda;
+    let stream = rig.stream(1);
+    let mut default = ptr::null_mut();
+    ok!(cuda, cuDeviceGetDefaultMemPool(&raw mut default, 0));
+    let size = 1 << 20;
+    let at_first = free(&rig);
+    let mut addresses = Vec::new();
+    // The second time, the address is used again.
+    for _ in 0..2 {
+        let mut address = 0;
+        ok!(cuda, cuMemAllocAsync(&raw mut address, size, stream));
+        addresses.push(address);
+        assert_eq!(free(&rig), at_first - size);
+        ok!(cuda, cuMemFreeAsync(address, stream));
+        assert_eq!(free(&rig), at_first - size, "before the wait");
+        ok!(cuda, cuCtxSynchronize());
+        assert_eq!(free(&rig), at_first);
+    }
+    assert_eq!(addresses[0], addresses[1]);
+    // A pool that may keep it does; trimming gives it back once.
+    let mut threshold = u64::MAX;
+    ok!(
+        cuda,
+        cuMemPoolSetAttribute(default, CUmemPool_attribute(4), (&raw mut threshold).cast())
+    );
+    let mut address = 0;
+    ok!(cuda, cuMemAllocAsync(&raw mut address, size, stream));
+    ok!(cuda, cuMemFreeAsync(address, stream));
+    ok!(cuda, cuStreamSynchronize(stream));
+    assert_eq!(free(&rig), at_first - size);
+    ok!(cuda, cuMemPoolTrimTo(default, 0));
+    assert_eq!(free(&rig), at_first);
+    ok!(cuda, cuMemPoolTrimTo(default, 0));
+    assert_eq!(free(&rig), at_first);
+}
+
+#[test]
+fn memory_that_a_pool_gave_back_can_be_given_out_by_the_device() {
+    let device = DeviceConfig {
+        total_memory: 64 << 20,
+        ..DeviceConfig::h200()
+    };
+    let simulator = Simulator::builder().devices(vec![device]).build();
+    let rig = Rig::with(simulator.expect("a free slot"));
+    let cuda = &rig.cuda;
+    let stream = rig.stream(1);
+    let size = 40 << 20;
+    let (mut pooled, mut plain) = (0, 0);
+    ok!(cuda, cuMemAllocAsync(&raw mut pooled, size, stream));
+    ok!(cuda, cuMemFreeAsync(pooled, stream));
+    ok!(cuda, cuStreamSynchronize(stream));
+    ok!(cuda, cuMemAlloc_v2(&raw mut plain, size));
+    fails!(2, cuda, cuMemAllocAsync(&raw mut pooled, size, stream));
+    ok!(cuda, cuMemFree_v2(plain));
+    ok!(cuda, cuMemAllocAsync(&raw mut pooled, size, stream));
+    fails!(2, cuda, cuMemAlloc_v2(&raw mut plain, size));
 }
 
 #[test]

@@ -86,6 +86,8 @@ pub struct Kernel {
     pub(crate) max_ntid: Option<[u32; 3]>,
     pub(crate) req_ntid: Option<[u32; 3]>,
     pub(crate) registers: u32,
+    /// Whether it says itself how many registers it may have, or how large its blocks get.
+    pub(crate) bounds_registers: bool,
     pub(crate) unsupported: Option<Unsupported>,
     pub(crate) uses_heap: bool,
     /// Bytes of local memory that a thread needs when it calls each function within reach once.
@@ -242,6 +244,9 @@ pub(crate) fn function_at(offset: u64) -> Option<usize> {
         .filter(|_| offset.is_multiple_of(FUNCTION_BYTES))
 }
 
+/// The fewest registers that compilers keep a kernel to.
+const FEWEST_LIMITED_REGISTERS: u32 = 24;
+
 impl Program {
     /// Bytes of addresses that the functions take, from [`Launch::code`](crate::Launch::code) on.
     #[must_use]
@@ -259,6 +264,15 @@ impl Program {
     #[must_use]
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
+    }
+
+    /// Lowers the [registers](Kernel::registers) of kernels to `most`, or to 24 where that is more, as a compiler does that is told to.
+    ///
+    /// Kernels with `.maxnreg`, `.maxntid` or `.reqntid` keep to what they state instead.
+    pub fn limit_registers(&mut self, most: u32) {
+        for kernel in self.kernels.iter_mut().filter(|it| !it.bounds_registers) {
+            kernel.registers = kernel.registers.min(most.max(FEWEST_LIMITED_REGISTERS));
+        }
     }
 
     /// The module's variables in the order of the PTX, constants included.

@@ -104,7 +104,9 @@ fn load(
     // The instance is not locked while a module is decoded.
     for capability in capabilities {
         let decoded = match source {
-            Ok(source) => image::decode(source, driver_version, capability),
+            Ok(source) => {
+                image::decode(source, driver_version, capability, options.max_registers())
+            }
             Err(ref refusal) => Err(refusal.clone()),
         };
         variants

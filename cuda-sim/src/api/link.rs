@@ -62,12 +62,12 @@ fn add_data(
     if data.is_null() || size == 0 {
         return Err(code::INVALID_VALUE);
     }
-    Options::read(count as usize, options, values)?;
+    let options = Options::read(count as usize, options, values)?;
     let name = name.get().map_or(String::from("input"), |name| {
         name.to_string_lossy().into_owned()
     });
     let data = data.cast::<u8>();
-    add(call, linker, kind, data.bytes(size)?, &name)
+    add(call, linker, kind, data.bytes(size)?, &name, &options)
 }
 
 fn add_file(
@@ -81,10 +81,10 @@ fn add_file(
 ) -> Answer {
     check_open(call, linker, kind)?;
     let path = path.get()?;
-    Options::read(count as usize, options, values)?;
+    let options = Options::read(count as usize, options, values)?;
     let path = path.to_str().map_err(|_| code::FILE_NOT_FOUND)?;
     let bytes = std::fs::read(Path::new(path)).map_err(|_| code::FILE_NOT_FOUND)?;
-    add(call, linker, kind, &bytes, path)
+    add(call, linker, kind, &bytes, path, &options)
 }
 
 /// Refuses what no input can be added to.
@@ -137,6 +137,7 @@ fn add(
     kind: CUjitInputType,
     bytes: &[u8],
     name: &str,
+    options: &Options,
 ) -> Answer {
     let mut state = call.state();
     let driver_version = state.driver_version;
@@ -149,10 +150,14 @@ fn add(
         .map_err(Refusal::clone)
         .and_then(|text| image::parse(text, driver_version, capability));
     match parsed {
-        Ok(module) => linker.linker.add(name, &module).map_err(|failure| {
-            linker.log_error(&failure.lines.join("\n"));
-            failure.result
-        }),
+        Ok(module) => {
+            // What is said of an input counts more than what is said of all.
+            let most = options.max_registers().or(linker.options.max_registers());
+            linker.linker.add(name, &module, most).map_err(|failure| {
+                linker.log_error(&failure.lines.join("\n"));
+                failure.result
+            })
+        }
         Err(refusal) => {
             linker.log_error(&refusal.message);
             Err(refusal.note(call))

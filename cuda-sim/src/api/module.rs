@@ -98,7 +98,7 @@ fn load_image(
     };
     let decoded = options
         .check_target(capability.0 * 10 + capability.1)
-        .and_then(|()| image::decode(source, driver_version, capability))
+        .and_then(|()| image::decode(source, driver_version, capability, options.max_registers()))
         .map_err(|refusal| options.refuse(call, &refusal))?;
     // The instance is not locked while a module is decoded; the context may have gone meanwhile.
     let mut state = call.state();

@@ -108,6 +108,9 @@ struct Writer<'a> {
     files: BTreeMap<String, u32>,
 }
 
+/// Directives by which a kernel bounds its registers.
+const BOUNDS: [&str; 3] = [".maxnreg", ".maxntid", ".reqntid"];
+
 impl Writer<'_> {
     fn item(&mut self, item: &Item, parts: &mut Parts) -> Result<(), Failure> {
         match item.kind {
@@ -124,7 +127,14 @@ impl Writer<'_> {
                             self.write(item.tokens.start..body, &mut parts.prototypes);
                             parts.prototypes.push_str(";\n");
                         }
-                        self.write(item.tokens.clone(), &mut parts.functions);
+                        self.write(item.tokens.start..body, &mut parts.functions);
+                        let bounded = BOUNDS.iter().any(|name| self.has_directive(item, name));
+                        if let Some(most) = self.input.max_registers.filter(|_| entry && !bounded) {
+                            // Writing to a string cannot fail.
+                            let _ = write!(parts.functions, " .maxnreg {}", most.clamp(24, 255));
+                        }
+                        parts.functions.push('\n');
+                        self.write(body..item.tokens.end, &mut parts.functions);
                         parts.functions.push('\n');
                     }
                     // What is defined is declared with its definition.

@@ -9,7 +9,7 @@ fn link(inputs: &[&str]) -> Result<String, Failure> {
     for (number, input) in inputs.iter().enumerate() {
         let text = format!("{HEADER}{input}");
         let module = Module::parse(&text).expect("a sound input");
-        failure = failure.and(linker.add(&number.to_string(), &module));
+        failure = failure.and(linker.add(&number.to_string(), &module, None));
     }
     let linked = linker.complete();
     match failure {
@@ -191,7 +191,7 @@ fn the_linked_module_is_as_new_as_its_newest_input() {
         ".version 7.0 .target sm_75 .address_size 64 .visible .entry b() { ret; }",
     ] {
         let module = Module::parse(header).expect("a sound input");
-        assert_eq!(linker.add(header, &module), Ok(()));
+        assert_eq!(linker.add(header, &module, None), Ok(()));
     }
     let text = linker.complete().expect("it links");
     let module = Module::parse(&text).expect("a sound module");

@@ -88,6 +88,19 @@ impl State {
         bytes: usize,
         call: u64,
     ) -> Result<Arc<Storage>, CUresult> {
+        self.count_room(device, bytes, call)?;
+        let Some(storage) = Storage::new(bytes) else {
+            self.unuse(device, bytes);
+            return Err(code::OUT_OF_MEMORY);
+        };
+        Ok(Arc::new(storage))
+    }
+
+    /// Counts memory of a device as used, if need be after its pools gave back what they hold in reserve.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`
+    fn count_room(&mut self, device: usize, bytes: usize, call: u64) -> Result<(), CUresult> {
         if !self.has_room(device, bytes) {
             let pools = self.pools.iter();
             let pools: Vec<u64> = pools
@@ -101,11 +114,10 @@ impl State {
         if !self.has_room(device, bytes) {
             return Err(code::OUT_OF_MEMORY);
         }
-        let storage = Storage::new(bytes).ok_or(code::OUT_OF_MEMORY)?;
         if let Some(device) = self.devices.get_mut(device) {
             device.used += bytes;
         }
-        Ok(Arc::new(storage))
+        Ok(())
     }
 
     fn has_room(&self, device: usize, bytes: usize) -> bool {
@@ -142,7 +154,15 @@ impl State {
             !operations.contains_key(&operation)
         });
         let address = match reused {
-            Some(block) => block.address,
+            Some(block) if block.held => block.address,
+            // Its memory went back to the device, which may have given it out since.
+            Some(block) => {
+                if let Err(full) = self.count_room(device, capacity, call) {
+                    self.pools.get_mut(handle)?.free.push(block);
+                    return Err(full);
+                }
+                block.address
+            }
             None => {
                 let block = self.new_block(device, size, Origin::Pool(handle), call)?;
                 let address = block.address;

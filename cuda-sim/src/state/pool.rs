@@ -13,7 +13,7 @@ pub(crate) struct FreeBlock {
     /// The stream and operation that free it.
     pub(crate) stream: StreamId,
     pub(crate) operation: OperationId,
-    /// Whether the pool still counts as holding it; the next wait gives it back if the release threshold says so.
+    /// Whether its memory is the pool's; the next wait gives it back to the device if the release threshold says so. The address stays.
     pub(crate) held: bool,
 }
 
@@ -70,12 +70,13 @@ impl Pool {
 
     /// Bytes that the pool holds, in use or not, as a real driver counts them.
     pub(crate) fn reserved(&self) -> u64 {
-        let free = self
-            .free
-            .iter()
-            .filter(|block| block.held)
-            .map(|block| block.capacity as u64);
-        (self.taken + free.sum::<u64>()).next_multiple_of(CHUNK)
+        (self.taken + self.idle()).next_multiple_of(CHUNK)
+    }
+
+    /// Bytes that it holds and that are not in use.
+    fn idle(&self) -> u64 {
+        let held = self.free.iter().filter(|block| block.held);
+        held.map(|block| block.capacity as u64).sum()
     }
 
     /// Notes that `size` bytes in a block of that capacity are in use.
@@ -109,32 +110,30 @@ impl Pool {
 }
 
 impl State {
-    /// Gives back free memory of a pool until it holds no more than `keep` bytes.
+    /// Gives back free memory of a pool until it holds no more than `keep` bytes, and the addresses of all that it does not hold.
     pub(crate) fn trim_pool(&mut self, handle: u64, keep: u64, call: u64) {
         let Ok(pool) = self.pools.get_mut(handle) else {
             return;
         };
         let device = pool.device;
-        let held = pool.taken
-            + pool
-                .free
-                .iter()
-                .map(|block| block.capacity as u64)
-                .sum::<u64>();
-        let mut excess = held.saturating_sub(keep);
+        let mut excess = (pool.taken + pool.idle()).saturating_sub(keep);
         let mut gone = Vec::new();
         let operations = &self.operations;
         pool.free.retain(|block| {
-            let trim = excess > 0 && !operations.contains_key(&block.operation);
+            let trim = (excess > 0 || !block.held) && !operations.contains_key(&block.operation);
             if trim {
-                excess = excess.saturating_sub(block.capacity as u64);
+                if block.held {
+                    excess = excess.saturating_sub(block.capacity as u64);
+                }
                 gone.push(*block);
             }
             !trim
         });
         for block in gone {
             self.space.remove(block.address, call);
-            self.unuse(device, block.capacity);
+            if block.held {
+                self.unuse(device, block.capacity);
+            }
         }
     }
 
@@ -142,21 +141,26 @@ impl State {
     pub(crate) fn release_idle_memory(&mut self, call: u64) {
         let operations = &self.operations;
         let mut closing = Vec::new();
+        let mut released = Vec::new();
         let handles: Vec<u64> = self.pools.iter().map(|(handle, _)| handle).collect();
         for handle in handles {
             let Ok(pool) = self.pools.get_mut(handle) else {
                 continue;
             };
             if pool.reserved() > pool.release_threshold {
-                let done = |block: &&mut FreeBlock| !operations.contains_key(&block.operation);
-                pool.free
-                    .iter_mut()
-                    .filter(done)
-                    .for_each(|block| block.held = false);
+                for block in &mut pool.free {
+                    if block.held && !operations.contains_key(&block.operation) {
+                        block.held = false;
+                        released.push((pool.device, block.capacity));
+                    }
+                }
             }
             if pool.closing {
                 closing.push(handle);
             }
+        }
+        for (device, bytes) in released {
+            self.unuse(device, bytes);
         }
         for handle in closing {
             self.drop_closing_pool(handle, call);

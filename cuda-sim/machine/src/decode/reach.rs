@@ -69,6 +69,9 @@ pub(super) fn kernel(
             function.tuning.req_ntid.or(function.tuning.max_ntid),
             function.tuning.max_nreg,
         ),
+        bounds_registers: function.tuning.max_nreg.is_some()
+            || function.tuning.max_ntid.is_some()
+            || function.tuning.req_ntid.is_some(),
         unsupported: reachable
             .iter()
             .find_map(|&function| problems[function].clone()),

@@ -1,0 +1,84 @@
+//! Whether an address is one that the instruction can access.
+
+use super::Checker;
+use super::forms::Type;
+use super::operand::{Context, Wrong};
+use super::scope::Symbol;
+use crate::{Operand, ScalarType, Space};
+
+impl<'a> Checker<'_, 'a> {
+    /// An address in brackets, in the space that the instruction names.
+    pub(super) fn address(
+        &mut self,
+        operand: &Operand<'a>,
+        context: &Context<'_>,
+    ) -> Result<(), Wrong> {
+        let name = match operand {
+            Operand::Address {
+                base: Some(name), ..
+            } => name,
+            Operand::Address { base: None, .. } => {
+                return match context.space {
+                    Some(Space::Local) => Ok(()),
+                    _ => Err(String::from(
+                        "a constant address is only possible in local memory",
+                    )),
+                };
+            }
+            Operand::Brackets(_) => return Ok(()),
+            _ => return Err(String::from("an address in brackets is expected")),
+        };
+        let home = match self.find(name)? {
+            Symbol::Register(ty, _) => {
+                if !Type::Scalar(ty).is_integral() || ty == ScalarType::Pred {
+                    return Err(format!("`{name}` is {ty} and holds no address"));
+                }
+                let narrow = ty.size() == 4 && self.module.address_size() == 64;
+                if narrow && matches!(context.space, None | Some(Space::Global)) {
+                    return Err(format!("`{name}` has 32 bits, addresses have 64"));
+                }
+                return Ok(());
+            }
+            Symbol::Label(_) => return Err(format!("`{name}` is a label")),
+            Symbol::Function(_) => return Ok(()),
+            Symbol::Param(param, returned) => {
+                if param.space == Space::Register {
+                    return Ok(());
+                }
+                if context.opcode == "st" && !returned {
+                    return Err(format!(
+                        "`{name}` is a parameter of the function, which can only be read"
+                    ));
+                }
+                Space::Param
+            }
+            Symbol::Variable(variable) => variable.space,
+        };
+        let same = match context.space {
+            Some(space) => space == home,
+            None => home != Space::Param,
+        };
+        // Textures and the like have addresses of their own kind.
+        if same || matches!(home, Space::Texture | Space::SpecialRegister) {
+            return Ok(());
+        }
+        Err(format!(
+            "`{name}` lies in {}, the instruction accesses {}",
+            shown(home),
+            context.space.map_or("generic addresses", shown)
+        ))
+    }
+}
+
+fn shown(space: Space) -> &'static str {
+    match space {
+        Space::Register => ".reg",
+        Space::SpecialRegister => ".sreg",
+        Space::Const => ".const",
+        Space::Global => ".global",
+        Space::Local => ".local",
+        Space::Param => ".param",
+        Space::Shared => ".shared",
+        Space::Texture => ".tex",
+    }
+}
