@@ -1,5 +1,6 @@
 //! What is wrong with a module that parses: names, duplicate definitions, and instructions that PTX does not have.
 
+mod address;
 mod body;
 mod call;
 mod constants;
@@ -9,6 +10,7 @@ mod operand;
 mod scope;
 mod special;
 mod target;
+mod types;
 mod unresolved;
 
 use std::collections::HashMap;

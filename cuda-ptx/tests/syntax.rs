@@ -1,9 +1,6 @@
 //! What the parser makes of each construct.
 
-use cuda_ptx::{
-    FunctionKind, Initial, Instruction, Linkage, Module, Operand, Pointer, ScalarType, SourceMap,
-    Space, Statement,
-};
+use cuda_ptx::{FunctionKind, Instruction, Linkage, Module, Operand, Pointer, Space, Statement};
 
 fn with_body(body: &str) -> String {
     format!(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{body}\n}}\n")
@@ -282,85 +279,6 @@ fn directives_inside_bodies() {
 }
 
 #[test]
-fn variables_and_initial_values() {
-    let text = r#".version 7.0 .target sm_52 .address_size 64
-        .visible .global .align 8 .b8 table[2][3] = {{1, 2}, {-3, 0x4}};
-        .const .f32 x = 0f3F800000, y = 2.5;
-        .global .u64 pointers[] = {table, table+8, generic(table)+4, 0};
-        .global .b8 masked[2] = {0xFF(table), 0xFF00(table)};
-        .extern .shared .align 16 .b8 dynamic[];
-        .global .v4 .f32 v;
-        .global .attribute(.managed) .s32 m;
-        .global .texref t;
-        .global .samplerref s = { addr_mode_0 = clamp_to_border, filter_mode = linear };
-        .global .b8 text[6] = "hello";"#;
-    let module = Module::parse(text).unwrap();
-    let find = |name: &str| {
-        module
-            .variables()
-            .iter()
-            .find(|variable| variable.name == name)
-            .unwrap()
-    };
-    let table = find("table");
-    assert_eq!(
-        (table.size(), table.align(), table.linkage),
-        (Some(6), 8, Linkage::Visible)
-    );
-    let parts = table.initial.as_ref().unwrap();
-    assert_eq!(
-        parts.iter().filter(|part| **part == Initial::Open).count(),
-        3
-    );
-    assert_eq!(parts[2], Initial::Integer(1));
-    assert_eq!(
-        find("x").initial.as_deref(),
-        Some(&[Initial::Float32(0x3f80_0000)][..])
-    );
-    assert_eq!(
-        find("y").initial.as_deref(),
-        Some(&[Initial::Float64(2.5f64.to_bits())][..])
-    );
-    let pointers = find("pointers");
-    assert_eq!(pointers.size(), Some(32));
-    let address = Initial::Address {
-        name: "table",
-        offset: 4,
-        generic: true,
-        mask: None,
-    };
-    assert_eq!(pointers.initial.as_ref().unwrap()[3], address);
-    let masked = Initial::Address {
-        name: "table",
-        offset: 0,
-        generic: false,
-        mask: Some(0xff00),
-    };
-    assert_eq!(find("masked").initial.as_ref().unwrap()[2], masked);
-    let dynamic = find("dynamic");
-    assert_eq!(
-        (
-            dynamic.space,
-            dynamic.linkage,
-            dynamic.size(),
-            dynamic.align()
-        ),
-        (Space::Shared, Linkage::Extern, Some(0), 16)
-    );
-    assert_eq!((find("v").size(), find("v").align()), (Some(16), 16));
-    assert!(find("m").managed);
-    assert_eq!(find("t").ty, ScalarType::TexRef);
-    assert_eq!(
-        find("s").initial.as_ref().unwrap()[2],
-        Initial::Field("filter_mode", "linear")
-    );
-    assert_eq!(
-        find("text").initial.as_deref(),
-        Some(&[Initial::Text("hello")][..])
-    );
-}
-
-#[test]
 fn whatever_compilers_add_is_kept() {
     let text = ".version 7.0\n.target sm_52, debug\n.address_size 64\n.file 1 \"a.cu\", 12345, 99\n.weak .global .u32 w;
         .section .debug_str { info: .b8 0 /* } */ }\n.pragma \"nounroll\";\n.alias f, g;\n#line 3\n";
@@ -400,52 +318,4 @@ fn signatures_are_the_same_without_bodies() {
         assert_eq!((full.name, &full.params), (quick.name, &quick.params));
         assert!(full.body.is_some() && quick.body.is_none());
     }
-}
-
-#[test]
-fn lines_of_the_source() {
-    let text = ".version 7.2\n.target sm_52\n.address_size 64
-.entry k()
-{
-	.loc	1 6 0
-	ret;
-	.loc	2 3 5, function_name $L__info_string0+4, inlined_at 1 9 9 // comment
-	ret;
-	.loc 1 x
-	ret;
-}
-	.file	1 \"/a/k \\ l.cu\"
-	.file	2 \"h.cuh\", 123, 456
-	.section	.debug_str
-	{
-$L__info_string0:
-.b8 1,2,3,4,95,90
-.b8 112, 0, 113
-	}
-";
-    let module = Module::parse(text).unwrap();
-    let map = SourceMap::new(&module);
-    let body = module.entry("k").unwrap().body.as_ref().unwrap();
-    let lines: Vec<_> = body
-        .iter()
-        .filter_map(|statement| match statement {
-            Statement::Directive(directive) => Some(directive.source_line()),
-            _ => None,
-        })
-        .collect();
-    let first = lines[0].unwrap();
-    assert_eq!(
-        (first.file, first.line, first.column, first.inlined),
-        (1, 6, 0, None)
-    );
-    let second = lines[1].unwrap();
-    assert_eq!((second.file, second.line, second.column), (2, 3, 5));
-    let inlined = second.inlined.unwrap();
-    assert_eq!((inlined.file, inlined.line, inlined.column), (1, 9, 9));
-    assert_eq!(map.function(&inlined), Some("_Zp"));
-    assert_eq!(lines[2], None);
-    assert_eq!(
-        (map.file(1), map.file(2), map.file(3)),
-        (Some("/a/k \\ l.cu"), Some("h.cuh"), None)
-    );
 }

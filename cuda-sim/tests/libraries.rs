@@ -2,43 +2,18 @@
 
 mod support;
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use cuda_sim::{DeviceConfig, LeakKind, Simulator};
 use cuda_sys::{
-    CUcontext, CUdeviceptr, CUfunc_cache, CUfunction, CUfunction_attribute, CUjit_option, CUkernel,
-    CUlibrary, CUlibraryOption,
+    CUcontext, CUdeviceptr, CUfunc_cache, CUfunction, CUfunction_attribute, CUkernel, CUlibrary,
 };
 use support::{KERNELS, Rig, call, fails, ok};
 
 const NONE: *mut c_void = ptr::null_mut();
 const DYNAMIC_SHARED: CUfunction_attribute =
     CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-
-/// Loads a library without options: its handle, or the code of the refusal.
-fn load(rig: &Rig, image: &str) -> Result<CUlibrary, u32> {
-    let image = CString::new(image).expect("no NUL");
-    let mut library = ptr::null_mut();
-    let result = call!(
-        rig.cuda,
-        cuLibraryLoadData(
-            &raw mut library,
-            image.as_ptr().cast(),
-            ptr::null_mut(),
-            ptr::null_mut(),
-            0,
-            ptr::null_mut(),
-            ptr::null_mut(),
-            0
-        )
-    );
-    if result.0 == 0 {
-        Ok(library)
-    } else {
-        Err(result.0)
-    }
-}
 
 fn kernel(rig: &Rig, library: CUlibrary, name: &CStr) -> CUkernel {
     let mut kernel = ptr::null_mut();
@@ -59,7 +34,7 @@ fn a_library_and_its_kernels_need_no_context() {
     let rig = Rig::new();
     let cuda = &rig.cuda;
     without_context(&rig);
-    let library = load(&rig, KERNELS).expect("it loads");
+    let library = rig.load_library(KERNELS).expect("it loads");
     let increment = kernel(&rig, library, c"increment");
     assert_eq!(increment, kernel(&rig, library, c"increment"));
     let (mut name, mut of, mut count) = (ptr::null(), ptr::null_mut(), 0);
@@ -125,7 +100,7 @@ fn a_library_and_its_kernels_need_no_context() {
 fn a_kernel_is_launched_like_a_function() {
     let rig = Rig::new();
     let cuda = &rig.cuda;
-    let library = load(&rig, KERNELS).expect("it loads");
+    let library = rig.load_library(KERNELS).expect("it loads");
     let increment = kernel(&rig, library, c"increment");
     let (mut function, mut module, mut same) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     let mut by_name = ptr::null_mut();
@@ -178,7 +153,7 @@ fn each_context_has_variables_of_its_own() {
             .expect("a free slot"),
     );
     let cuda = &rig.cuda;
-    let library = load(&rig, KERNELS).expect("it loads");
+    let library = rig.load_library(KERNELS).expect("it loads");
     let (mut device, mut second): (_, CUcontext) = (0, ptr::null_mut());
     ok!(cuda, cuDeviceGet(&raw mut device, 1));
     ok!(cuda, cuDevicePrimaryCtxRetain(&raw mut second, device));
@@ -223,7 +198,7 @@ fn each_context_has_variables_of_its_own() {
 fn what_is_set_for_a_kernel_holds_for_its_functions_until_they_are_set() {
     let rig = Rig::new();
     let cuda = &rig.cuda;
-    let library = load(&rig, KERNELS).expect("it loads");
+    let library = rig.load_library(KERNELS).expect("it loads");
     let increment = kernel(&rig, library, c"increment");
     let mut function = ptr::null_mut();
     ok!(cuda, cuKernelGetFunction(&raw mut function, increment));
@@ -276,7 +251,7 @@ fn what_is_set_for_a_kernel_holds_for_its_functions_until_they_are_set() {
 fn a_managed_variable_is_found_as_such() {
     let rig = Rig::new();
     let text = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 shared_word = 7;\n";
-    let library = load(&rig, text).expect("it loads");
+    let library = rig.load_library(text).expect("it loads");
     let (mut address, mut size) = (0, 0);
     ok!(
         rig.cuda,
@@ -289,129 +264,4 @@ fn a_managed_variable_is_found_as_such() {
     );
     assert_eq!((size, rig.download(address, 1)), (4, vec![7]));
     ok!(rig.cuda, cuLibraryUnload(library));
-}
-
-#[test]
-fn what_is_not_there_is_not_found() {
-    let rig = Rig::new();
-    let cuda = &rig.cuda;
-    let library = load(&rig, KERNELS).expect("it loads");
-    let (mut kernel, mut address, mut size, mut pointer) = (ptr::null_mut(), 0, 0, NONE);
-    let (nope, counter) = (c"nope".as_ptr(), c"counter".as_ptr());
-    fails!(
-        500,
-        cuda,
-        cuLibraryGetKernel(&raw mut kernel, library, nope)
-    );
-    fails!(
-        1,
-        cuda,
-        cuLibraryGetKernel(&raw mut kernel, library, ptr::null())
-    );
-    fails!(
-        400,
-        cuda,
-        cuLibraryGetKernel(&raw mut kernel, ptr::null_mut(), nope)
-    );
-    fails!(
-        500,
-        cuda,
-        cuLibraryGetGlobal(&raw mut address, &raw mut size, library, nope)
-    );
-    fails!(
-        500,
-        cuda,
-        cuLibraryGetManaged(&raw mut address, &raw mut size, library, counter)
-    );
-    fails!(
-        1,
-        cuda,
-        cuLibraryGetUnifiedFunction(&raw mut pointer, library, counter)
-    );
-    fails!(400, cuda, cuLibraryUnload(ptr::null_mut()));
-    ok!(cuda, cuLibraryUnload(library));
-    fails!(400, cuda, cuLibraryUnload(library));
-    fails!(
-        400,
-        cuda,
-        cuLibraryGetKernel(&raw mut kernel, library, nope)
-    );
-}
-
-#[test]
-fn what_is_wrong_with_an_image_is_told_when_it_is_used() {
-    let rig = Rig::new();
-    let cuda = &rig.cuda;
-    for (image, code) in [
-        ("hello", 200),
-        (".version 99.0\n.target sm_75\n.address_size 64\n", 222),
-        (
-            ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret }",
-            218,
-        ),
-    ] {
-        let library = load(&rig, image).expect("a library is not looked at");
-        let (mut kernel, mut module, name) = (ptr::null_mut(), ptr::null_mut(), c"k".as_ptr());
-        let results = [
-            call!(cuda, cuLibraryGetKernel(&raw mut kernel, library, name)).0,
-            call!(cuda, cuLibraryGetModule(&raw mut module, library)).0,
-        ];
-        assert_eq!(results, [code; 2], "{image}");
-        ok!(cuda, cuLibraryUnload(library));
-    }
-}
-
-#[test]
-fn options_are_checked_when_a_library_is_loaded() {
-    let rig = Rig::new();
-    let cuda = &rig.cuda;
-    let image = CString::new(KERNELS).expect("no NUL");
-    let mut library = ptr::null_mut();
-    let mut values = [NONE];
-    for (option, code) in [(0, 0), (1, 0), (2, 1), (99, 1)] {
-        let mut options = [CUlibraryOption(option)];
-        let result = call!(
-            cuda,
-            cuLibraryLoadData(
-                &raw mut library,
-                image.as_ptr().cast(),
-                ptr::null_mut(),
-                ptr::null_mut(),
-                0,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-                1
-            )
-        );
-        assert_eq!(result.0, code, "library option {option}");
-    }
-    let mut jit_options = [CUjit_option(99)];
-    fails!(
-        1,
-        cuda,
-        cuLibraryLoadFromFile(
-            &raw mut library,
-            c"/nonexistent".as_ptr(),
-            jit_options.as_mut_ptr(),
-            values.as_mut_ptr(),
-            1,
-            ptr::null_mut(),
-            ptr::null_mut(),
-            0
-        )
-    );
-    fails!(
-        301,
-        cuda,
-        cuLibraryLoadFromFile(
-            &raw mut library,
-            c"/nonexistent".as_ptr(),
-            ptr::null_mut(),
-            ptr::null_mut(),
-            0,
-            ptr::null_mut(),
-            ptr::null_mut(),
-            0
-        )
-    );
 }

@@ -1,7 +1,8 @@
 //! Whether operands are what an instruction wants.
 
-use super::forms::{Role, Slot, Type, Typed};
+use super::forms::{Role, Slot, Type};
 use super::scope::Symbol;
+use super::types::fits;
 use super::{Checker, special};
 use crate::{Operand, ScalarType, Space};
 
@@ -263,66 +264,6 @@ impl<'m, 'a> Checker<'m, 'a> {
         self.parts(parts, false)
     }
 
-    /// An address in brackets, in the space that the instruction names.
-    fn address(&mut self, operand: &Operand<'a>, context: &Context<'_>) -> Result<(), Wrong> {
-        let (name, offset) = match operand {
-            Operand::Address {
-                base: Some(name),
-                offset,
-            } => (name, offset),
-            Operand::Address { base: None, .. } => {
-                return match context.space {
-                    Some(Space::Local) => Ok(()),
-                    _ => Err(String::from(
-                        "a constant address is only possible in local memory",
-                    )),
-                };
-            }
-            Operand::Brackets(_) => return Ok(()),
-            _ => return Err(String::from("an address in brackets is expected")),
-        };
-        let home = match self.find(name)? {
-            Symbol::Register(ty, _) => {
-                if !Type::Scalar(ty).is_integral() || ty == ScalarType::Pred {
-                    return Err(format!("`{name}` is {ty} and holds no address"));
-                }
-                let narrow = ty.size() == 4 && self.module.address_size() == 64;
-                if narrow && matches!(context.space, None | Some(Space::Global)) {
-                    return Err(format!("`{name}` has 32 bits, addresses have 64"));
-                }
-                return Ok(());
-            }
-            Symbol::Label(_) => return Err(format!("`{name}` is a label")),
-            Symbol::Function(_) => return Ok(()),
-            Symbol::Param(param, returned) => {
-                if param.space == Space::Register {
-                    return Ok(());
-                }
-                if context.opcode == "st" && !returned {
-                    return Err(format!(
-                        "`{name}` is a parameter of the function, which can only be read"
-                    ));
-                }
-                Space::Param
-            }
-            Symbol::Variable(variable) => variable.space,
-        };
-        let _ = offset;
-        let same = match context.space {
-            Some(space) => space == home,
-            None => home != Space::Param,
-        };
-        // Textures and the like have addresses of their own kind.
-        if same || matches!(home, Space::Texture | Space::SpecialRegister) {
-            return Ok(());
-        }
-        Err(format!(
-            "`{name}` lies in {}, the instruction accesses {}",
-            shown(home),
-            context.space.map_or("generic addresses", shown)
-        ))
-    }
-
     /// What a name stands for; an unknown name is wrong.
     pub(super) fn find(&self, name: &'a str) -> Result<Symbol<'m, 'a>, Wrong> {
         if let Some(symbol) = self.scope.find(name) {
@@ -343,108 +284,11 @@ impl<'m, 'a> Checker<'m, 'a> {
     }
 }
 
-impl Slot {
-    /// The type that the operand has; nothing where the mnemonic names none.
-    fn ty(&self, types: &[Type]) -> Option<Type> {
-        let none = Type::Scalar(ScalarType::B32);
-        match (self.typed, self.role) {
-            (Typed::Fixed(ty), _) => Some(ty),
-            (Typed::Nth(nth), _) if nth < types.len() => types.get(nth).copied(),
-            (Typed::Twice, _) => match types.first()? {
-                Type::Scalar(ScalarType::U16) => Some(Type::Scalar(ScalarType::U32)),
-                Type::Scalar(ScalarType::S16) => Some(Type::Scalar(ScalarType::S32)),
-                Type::Scalar(ScalarType::U32) => Some(Type::Scalar(ScalarType::U64)),
-                Type::Scalar(ScalarType::S32) => Some(Type::Scalar(ScalarType::S64)),
-                _ => None,
-            },
-            // These need no type.
-            (
-                Typed::Nth(_),
-                Role::Address
-                | Role::IntegerRegister
-                | Role::Constant
-                | Role::Label
-                | Role::BranchTable
-                | Role::Call,
-            ) => Some(none),
-            (Typed::Nth(_), _) => None,
-        }
-    }
-}
-
-impl Type {
-    pub(super) fn is_integral(self) -> bool {
-        !matches!(
-            self,
-            Self::Packed(_)
-                | Self::Scalar(
-                    ScalarType::F16
-                        | ScalarType::F16x2
-                        | ScalarType::F32
-                        | ScalarType::F64
-                        | ScalarType::Pred
-                )
-        )
-    }
-
-    fn shown(self) -> String {
-        match self {
-            Self::Scalar(ty) => ty.to_string(),
-            Self::Packed(bits) => format!(".b{bits}"),
-        }
-    }
-}
-
-fn untyped(ty: ScalarType) -> bool {
-    use ScalarType::{B8, B16, B32, B64, B128};
-    matches!(ty, B8 | B16 | B32 | B64 | B128)
-}
-
-/// Whether a register of one type can be an operand of another.
-fn fits(name: &str, register: ScalarType, vector: u8, ty: Type, wider: bool) -> Result<(), Wrong> {
-    let bits = register.size() * 8;
-    let same_kind = match ty {
-        Type::Packed(_) => untyped(register),
-        Type::Scalar(ty) if ty == ScalarType::Pred || register == ScalarType::Pred => {
-            ty == register
-        }
-        Type::Scalar(ty) if untyped(ty) || untyped(register) => true,
-        Type::Scalar(ty) => {
-            Type::Scalar(ty).is_integral() == Type::Scalar(register).is_integral()
-                && (Type::Scalar(ty).is_integral() || ty == register)
-        }
-    };
-    let same_size = bits == ty.bits() || wider && bits > ty.bits();
-    if same_kind && same_size && vector == 1 {
-        return Ok(());
-    }
-    if vector > 1 {
-        return Err(format!("`{name}` is a vector register"));
-    }
-    Err(format!(
-        "`{name}` is {register} where {} is expected",
-        ty.shown()
-    ))
-}
-
 fn counted(least: usize, most: usize) -> String {
     match (least, most) {
         (0, 0) => String::from("no operands"),
         (1, 1) => String::from("1 operand"),
         _ if least == most => format!("{most} operands"),
         _ => format!("{least} to {most} operands"),
-    }
-}
-
-fn shown(space: Space) -> &'static str {
-    match space {
-        Space::Register => ".reg",
-        Space::SpecialRegister => ".sreg",
-        Space::Const => ".const",
-        Space::Global => ".global",
-        Space::Local => ".local",
-        Space::Param => ".param",
-        Space::Shared => ".shared",
-        Space::Texture => ".tex",
     }
 }

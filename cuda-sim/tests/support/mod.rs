@@ -12,7 +12,8 @@ use std::ptr;
 
 use cuda_sim::Simulator;
 use cuda_sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmodule, CUresult, CUstream, Library,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUlibrary, CUmodule, CUresult, CUstream,
+    Library,
 };
 
 /// Calls a driver function: `call!(library, cuInit(0))`.
@@ -140,6 +141,30 @@ impl Rig {
             cuModuleLoadData(&raw mut module, image.as_ptr().cast())
         );
         module
+    }
+
+    /// Loads a library without options: its handle, or the code of the refusal.
+    pub(crate) fn load_library(&self, image: &str) -> Result<CUlibrary, u32> {
+        let image = CString::new(image).expect("no NUL");
+        let mut library = ptr::null_mut();
+        let result = call!(
+            self.cuda,
+            cuLibraryLoadData(
+                &raw mut library,
+                image.as_ptr().cast(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                0
+            )
+        );
+        if result.0 == 0 {
+            Ok(library)
+        } else {
+            Err(result.0)
+        }
     }
 
     pub(crate) fn function(&self, module: CUmodule, name: &str) -> CUfunction {

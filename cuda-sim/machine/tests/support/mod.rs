@@ -1,6 +1,8 @@
 //! A memory for tests: one checked arena, and what turns slices into parameters.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod services;
+
 use std::sync::Mutex;
 
 use cuda_sim_machine::{
