@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::ptr;
 
 use cuda_sim::{DeviceConfig, LeakKind, Simulator};
@@ -11,7 +11,6 @@ use cuda_sys::{
 };
 use support::{KERNELS, Rig, call, fails, ok};
 
-const NONE: *mut c_void = ptr::null_mut();
 const DYNAMIC_SHARED: CUfunction_attribute =
     CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 
