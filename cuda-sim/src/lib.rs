@@ -24,13 +24,23 @@
 //! calls. Host functions run on a thread of the instance's own; those that nobody waits for are brought about after a short while. Times
 //! that events measure are those of a virtual clock.
 //!
+//! Kernels are executed by [`machine`], one after the other; the blocks of one run on [several threads](Builder::threads) where they cannot
+//! influence each other, and with AVX2 and FMA where the processor has them, without any difference in the results. They can print, assert,
+//! allocate, call through addresses, and wait for each other in cooperative launches.
+//!
+//! # What is checked
 //! Memory is checked when it is accessed: bounds, release, stream order, alignment, and bytes that nothing had written. What is found is a
-//! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device.
+//! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device. [`checks`] has the list of
+//! all checks, what they cost and an example of each: races of operations and of a block's threads, releases, leaks, failures of
+//! single calls and [sweeps](sweep()) over all of them.
 //!
 //! Host memory that an asynchronous copy has borrowed is [watched](Builder::watch_host): until the copy is executed its destination holds a
 //! pattern, and changes to it or to the source are reported.
 //!
 //! # What loads
+//! Modules and libraries load PTX, by itself or in a fatbin (plain, or compressed by LZ4 or zstd), of which the PTX for the latest architecture
+//! that the device includes is taken; the linker makes one image of several. Machine code is refused with `NO_BINARY_FOR_GPU`.
+//!
 //! PTX is checked when it is loaded ([`cuda_ptx::Module::check`]): unknown names, wrong operands, instructions that PTX does not have or that
 //! are newer than its `.version` and `.target` give `INVALID_PTX`, with line and column in the error log. The test `load` holds what a real
 //! driver says to some 800 modules. What PTX has and the software driver does not fails the launch that needs it with `NOT_SUPPORTED`.
@@ -42,7 +52,8 @@
 //! * Textures and surfaces, mipmapped and sparse arrays, graphs, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
-//! * Kernels are loaded when their module is, and registers are an estimate.
+//! * Kernels are loaded when their module is, and registers are an estimate. Of the options that guide a compiler, the target and the most
+//!   registers have an effect.
 //! * Clusters of several blocks cannot be launched, although what a launch says about them is checked; a linked image is PTX in a fatbin, and
 //!   objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told
 //!   when it is used. A managed variable of a library stands in each context for itself.
@@ -55,13 +66,18 @@
 //! * Memory pools are of a device's memory only; none can be shared with another process.
 //! * A stream that waits for a word which nothing writes is given up after a [while](Builder::wait_patience).
 //!
+//! # Programs in other languages
+//! `cuda-sim/libcuda` builds this crate as a `libcuda.so.1`; [`Builder::from_environment`] has the variables that describe its instance.
+//!
 //! # Map
-//! * `image` reads what modules are loaded from, `link` makes one PTX text of several.
+//! * `builder`, `environment`: how an instance is described; `simulator`: what can be asked of it.
+//! * `image` reads what modules are loaded from, `link` makes one PTX text of several, `jit` reads the options of both.
 //! * `api`: the C functions, one file for each group; `table`, `slot` and `call` connect them with an instance.
-//! * `state`: what a driver keeps: contexts, streams with their queues, events, modules, and the address space.
+//! * `state`: what a driver keeps: contexts, streams with their queues, events, modules, libraries, and the address space with its memory:
+//!   plain, of pools, managed, of the host, mapped.
 //! * `state::schedule` chooses the order of execution, `state::execute` executes, `state::access` is memory as kernels see it.
-//! * `state::order` knows which operations are ordered, and finds races.
-//! * `report`, `leak`, `site`, `trace`, `fault`, `sweep`: what tests ask for.
+//! * `state::order` knows which operations are ordered, and finds races; `state::watch` looks after borrowed memory of the host.
+//! * `report`, `leak`, `site`, `trace`, `fault`, `sweep`, `verdict`: what tests ask for.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("the software driver imitates drivers for 64-bit machines and needs one");
@@ -70,6 +86,7 @@ mod api;
 mod args;
 mod builder;
 mod call;
+pub mod checks;
 mod code;
 mod device;
 mod environment;

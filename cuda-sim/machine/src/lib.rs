@@ -60,6 +60,10 @@
 //!   Clocks count instructions.
 //! * **Faults with their place.** Whatever goes wrong is a [`Fault`] with line, instruction, block and thread.
 //!
+//! # What kernels ask of the host
+//! `printf`, `assert`, `malloc` and `free` go to the launch's [`Services`], accesses of global memory to its [`Memory`]. A launch can be asked to look for mistakes of a block's threads among themselves ([`Checks`]): races in shared memory,
+//! divided barriers, wrong masks.
+//!
 //! # How it works
 //! A decoded instruction runs for the 32 lanes of a warp at once; registers are rows of 32 lanes. Lanes that diverge run in groups, the lowest
 //! program counter first, so that they meet again as early as possible; a group that keeps branching backwards while others could run makes

@@ -73,6 +73,27 @@ fn what_the_kernel_states_is_kept() {
 }
 
 #[test]
+fn a_limit_holds_where_the_kernel_states_none() {
+    let limited = |directives: &str, most: u32| {
+        let body = chain(100, |n| format!("mov.u32 %r{n}, %tid.x"));
+        let sum = chain(100, |n| format!("add.u32 %r500, %r500, %r{n}"));
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry kernel() {directives} {{\n\
+             .reg .b32 %r<999>;\n{body}{sum}\nret;\n}}\n"
+        );
+        let module = Module::parse(&text).expect("the text is PTX");
+        let mut program = Program::new(&module);
+        program.limit_registers(most);
+        program.kernels()[0].registers()
+    };
+    assert_eq!(limited("", 32), 32);
+    assert_eq!(limited("", 1), 24);
+    assert!(limited("", 255) > 100);
+    assert_eq!(limited(".maxnreg 64", 32), 64);
+    assert!(limited(".maxntid 128, 1, 1", 32) > 100);
+}
+
+#[test]
 fn hostile_nests_take_no_time() {
     let open = (0..50_000).fold(String::new(), |mut text, n| {
         writeln!(text, "L{n}: add.u32 %r1, %r1, %r{};", n % 900).expect("strings take everything");
