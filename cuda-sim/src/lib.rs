@@ -49,6 +49,8 @@
 //! * Handles that were destroyed, null or never existed give an error where a real driver may crash; each use of a destroyed stream or event
 //!   is reported besides.
 //! * Waiting for a stream or event inside a host function gives `NOT_PERMITTED` and a report; a real driver waits for ever.
+//! * Until an asynchronous copy to pinned memory is executed, the memory holds a [pattern](Builder::watch_host): a program that looks there
+//!   without waiting finds neither the old contents nor the new.
 //! * Textures and surfaces, mipmapped and sparse arrays, graphs, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
