@@ -8,7 +8,7 @@ use std::fmt;
 use cuda_sim_machine::{Fault, FaultKind, Finding, FindingKind, MemoryFault, Place, SourceLine};
 
 use crate::site::CallSite;
-use crate::state::space::{Presence, Space};
+use crate::state::space::{Block, Presence, Space};
 
 pub use allocation::AllocationInfo;
 pub use race::{AccessKind, Race, RaceSide};
@@ -19,6 +19,8 @@ pub use race::{AccessKind, Race, RaceSide};
 pub enum ReportKind {
     /// An access outside all allocations.
     OutOfBounds,
+    /// An access to memory that is there but closed: another device's without peer access, or written where kernels may only read.
+    NoAccess,
     /// An access to memory that was freed.
     UseAfterFree,
     /// An access to stream-ordered memory before its allocation was executed.
@@ -64,8 +66,8 @@ pub enum ReportKind {
 }
 
 impl ReportKind {
-    /// The kind of a bad access to `address`.
-    pub(crate) fn of_access(space: &Space, address: u64) -> Self {
+    /// The kind of a bad access to `size` bytes at `address`.
+    pub(crate) fn of_access(space: &Space, address: u64, size: usize) -> Self {
         let covering = space.covering(address);
         let heap = covering.and_then(|it| Some((it, space.heaps.get(&it.address)?)));
         if let Some((block, heap)) = heap {
@@ -76,10 +78,12 @@ impl ReportKind {
                 Self::OutOfBounds
             };
         }
-        match covering.map(|block| block.presence) {
-            Some(Presence::Pending) => Self::UseBeforeAllocation,
-            Some(Presence::Freed) => Self::UseAfterFree,
-            Some(Presence::Live(_)) => Self::OutOfBounds,
+        let end = |block: &Block| address - block.address + size as u64;
+        match covering.map(|block| (block.presence, end(block))) {
+            Some((Presence::Pending, _)) => Self::UseBeforeAllocation,
+            Some((Presence::Freed, _)) => Self::UseAfterFree,
+            Some((Presence::Live(len), end)) if end <= len as u64 => Self::NoAccess,
+            Some((Presence::Live(_), _)) => Self::OutOfBounds,
             None if space.former(address).is_some() => Self::UseAfterFree,
             None => Self::OutOfBounds,
         }
@@ -114,7 +118,8 @@ pub struct Report {
     pub size: Option<usize>,
     /// Where the call was made, if [`Builder::call_sites`](crate::Builder::call_sites) asked for it.
     pub site: Option<CallSite>,
-    /// The allocation that the address is in, was in, or is nearest to.
+    /// The allocation that the address is in, was in, or is nearest to; nothing for one in the first 4 GiB, where no allocation is: an offset
+    /// in shared or local memory, or what came of a null pointer.
     pub allocation: Option<AllocationInfo>,
     /// Both sides of a race.
     pub race: Option<Box<Race>>,

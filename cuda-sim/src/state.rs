@@ -210,7 +210,9 @@ impl State {
             if report.site.is_none() {
                 report.site = self.sites.of(report.call);
             }
-            if let (None, Some(address)) = (&report.allocation, report.address) {
+            if let (None, Some(address)) = (&report.allocation, report.address)
+                && address >= cuda_sim_machine::WINDOW_SIZE
+            {
                 report.allocation = self.describe_allocation(address);
             }
             if let Some(listener) = &self.listener {

@@ -189,7 +189,9 @@ impl State {
             Err(fault) => {
                 let (result, kind) = classify(&fault.kind);
                 let kind = match &fault.kind {
-                    FaultKind::Memory(fault) => ReportKind::of_access(&self.space, fault.address),
+                    FaultKind::Memory(fault) => {
+                        ReportKind::of_access(&self.space, fault.address, fault.size)
+                    }
                     _ => kind,
                 };
                 self.poison(context, result);

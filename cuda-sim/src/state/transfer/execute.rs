@@ -168,7 +168,7 @@ impl State {
             "a {what} of {len} bytes at {address:#x}: {}",
             explain(&self.space, address, len)
         );
-        let kind = ReportKind::of_access(&self.space, address);
+        let kind = ReportKind::of_access(&self.space, address, len);
         let mut report = Report::new(kind, message, call);
         report.address = Some(address);
         report.size = Some(len);
