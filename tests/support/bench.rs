@@ -74,7 +74,7 @@ impl Bench {
             Choice::Software(seed) => *seed,
             Choice::Real(_) => 0,
         };
-        let simulator = settings(Simulator::builder().seed(seed).call_sites(true))
+        let simulator = settings(Simulator::builder().seed(seed).call_sites(!cfg!(miri)))
             .build()
             .expect("a simulator");
         let driver = Driver::simulated_by(&simulator).expect("the software driver initialises");
