@@ -18,11 +18,11 @@ fn launch(
 ) -> Result<()> {
     let function = load(bench.context(), GRID_SYNC, "rounds");
     let _current = bench.context().push()?;
-    // SAFETY: the launch reads and writes one value for each block, on the stream that it is given.
-    unsafe {
-        stream.with_raw((values,), |stream, (values,)| {
-            let (mut values, mut rounds): (CUdeviceptr, u32) = (values, rounds);
-            let mut params = [(&raw mut values).cast(), (&raw mut rounds).cast()];
+    let launch = |stream, (values,): (CUdeviceptr,)| {
+        let (mut values, mut rounds) = (values, rounds);
+        let mut params = [(&raw mut values).cast(), (&raw mut rounds).cast()];
+        // SAFETY: the kernel has these two parameters, and they live until the call returns.
+        unsafe {
             call!(
                 bench.driver(),
                 cuLaunchCooperativeKernel(
@@ -38,8 +38,10 @@ fn launch(
                     params.as_mut_ptr()
                 )
             )
-        })
-    }?
+        }
+    };
+    // SAFETY: the launch reads and writes one value for each block, on the stream that it is given.
+    unsafe { stream.with_raw((values,), launch) }?
 }
 
 fn expected(blocks: u32, rounds: u32) -> Vec<u32> {

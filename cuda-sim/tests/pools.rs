@@ -103,7 +103,10 @@ fn a_wait_gives_the_device_what_exceeds_the_release_threshold() {
     let cuda = &rig.cuda;
     let stream = rig.stream(1);
     let mut default = ptr::null_mut();
-    ok!(cuda, cuDeviceGetDefaultMemPool(&raw mut default, 0));
+    ok!(
+        cuda,
+        cuDeviceGetDefaultMemPool(&raw mut default, rig.device)
+    );
     let size = 1 << 20;
     let at_first = free(&rig);
     let mut addresses = Vec::new();

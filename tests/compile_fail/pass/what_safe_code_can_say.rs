@@ -1,4 +1,4 @@
-use cuda_driver::{AnyStream, DeviceSlice, Driver, Result};
+use cuda_driver::{DeviceSlice, Driver, Result};
 
 fn first(slice: DeviceSlice<'_, u32>) -> Result<u32> {
     Ok(slice.into_slice(..1)?.to_vec()?[0])

@@ -1,6 +1,6 @@
 //! How fast modules are parsed: megabytes per second of PTX as compilers emit it.
 //!
-//! `cargo run --release -p cuda-ptx --example throughput`
+//! `cargo run --release -p cuda-ptx --example parse_throughput`
 
 use std::time::Instant;
 
