@@ -117,6 +117,21 @@ pub(crate) enum Rounding {
 impl Rounding {
     const ALL: [Self; 5] = [Self::Nearest, Self::Zero, Self::Down, Self::Up, Self::Away];
 
+    /// The direction that an instruction's modifiers begin with, and the modifiers behind it. To the nearest is what all but `fma` do where
+    /// none is named.
+    pub(crate) fn split<'a, 'b>(
+        opcode: &str,
+        modifiers: &'a [&'b str],
+    ) -> Option<(Self, &'a [&'b str])> {
+        match modifiers {
+            ["rn", rest @ ..] => Some((Self::Nearest, rest)),
+            ["rz", rest @ ..] => Some((Self::Zero, rest)),
+            ["rm", rest @ ..] => Some((Self::Down, rest)),
+            ["rp", rest @ ..] => Some((Self::Up, rest)),
+            rest => (opcode != "fma").then_some((Self::Nearest, rest)),
+        }
+    }
+
     /// The direction, and whether the name is one of those that round to an integral value.
     pub(crate) fn from_name(name: &str) -> Option<(Self, bool)> {
         Some(match name {

@@ -49,14 +49,7 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     let [opcode, modifiers @ .., "f32", ty] = mnemonic else {
         return None;
     };
-    let (mode, rest) = match modifiers {
-        ["rn", rest @ ..] => (Rounding::Nearest, rest),
-        ["rz", rest @ ..] => (Rounding::Zero, rest),
-        ["rm", rest @ ..] => (Rounding::Down, rest),
-        ["rp", rest @ ..] => (Rounding::Up, rest),
-        rest if *opcode != "fma" => (Rounding::Nearest, rest),
-        _ => return None,
-    };
+    let (mode, rest) = Rounding::split(opcode, modifiers)?;
     let saturates = match rest {
         [] => 0,
         ["sat"] => SATURATES,

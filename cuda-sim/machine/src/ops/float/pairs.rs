@@ -79,14 +79,7 @@ pub(super) fn lookup(mnemonic: &[&str]) -> Option<Entry> {
     let [opcode, modifiers @ .., "f32x2"] = mnemonic else {
         return None;
     };
-    let (mode, rest) = match modifiers {
-        ["rn", rest @ ..] => (Rounding::Nearest, rest),
-        ["rz", rest @ ..] => (Rounding::Zero, rest),
-        ["rm", rest @ ..] => (Rounding::Down, rest),
-        ["rp", rest @ ..] => (Rounding::Up, rest),
-        rest if *opcode != "fma" => (Rounding::Nearest, rest),
-        _ => return None,
-    };
+    let (mode, rest) = Rounding::split(opcode, modifiers)?;
     let flushes = match rest {
         [] => 0,
         ["ftz"] => FLUSHES,
