@@ -12,22 +12,7 @@ use cuda_sys::{
 
 use crate::support::Test;
 use crate::support::bench::Bench;
-
-/// The code that a driver function gives.
-macro_rules! code {
-    ($bench:expr, $function:ident($($argument:expr),* $(,)?)) => {{
-        let function = $bench.driver().library().$function().expect("the driver has it");
-        // SAFETY: each test passes pointers to live variables or what both drivers refuse.
-        unsafe { function($($argument),*) }.0
-    }};
-}
-
-/// Calls what must succeed.
-macro_rules! good {
-    ($bench:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        assert_eq!(code!($bench, $function($($argument),*)), 0, stringify!($function))
-    };
-}
+use crate::support::raw::{code, good};
 
 /// A bench whose context is current, with 64 KiB of device memory that are freed at the end.
 struct Raw<'a> {

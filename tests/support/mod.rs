@@ -8,6 +8,7 @@ pub(crate) mod child;
 pub(crate) mod foreign;
 pub(crate) mod kernels;
 pub(crate) mod log_lines;
+pub(crate) mod raw;
 
 use std::sync::OnceLock;
 
