@@ -26,6 +26,7 @@ mod kept_memory;
 mod kernel_faults;
 mod launch;
 mod launch_arguments;
+mod launch_attributes;
 mod launch_limits;
 mod memory;
 mod mismatch;

@@ -52,6 +52,14 @@ fn driver_with_empty_launch() -> Driver {
     ) -> cuda_sys::CUresult {
         cuda_sys::CUresult::CUDA_SUCCESS
     }
+    unsafe extern "system" fn launch_extended(
+        _: *const cuda_sys::CUlaunchConfig,
+        _: cuda_sys::CUfunction,
+        _: *mut *mut std::ffi::c_void,
+        _: *mut *mut std::ffi::c_void,
+    ) -> cuda_sys::CUresult {
+        cuda_sys::CUresult::CUDA_SUCCESS
+    }
     let simulator = cuda_sim::Simulator::new();
     let table = simulator.library();
     let resolver = move |name: &std::ffi::CStr| {
@@ -59,10 +67,14 @@ fn driver_with_empty_launch() -> Driver {
             let launch: unsafe extern "system" fn(_, _, _, _, _, _, _, _, _, _, _) -> _ = launch;
             return std::ptr::NonNull::new(launch as *mut std::ffi::c_void);
         }
+        if name == c"cuLaunchKernelEx" {
+            let launch: unsafe extern "system" fn(_, _, _, _) -> _ = launch_extended;
+            return std::ptr::NonNull::new(launch as *mut std::ffi::c_void);
+        }
         let symbol = cuda_sys::Symbol::by_name(name.to_str().ok()?)?;
         table.resolve(symbol).ok()
     };
-    // SAFETY: the functions are the software driver's, and one of the same signature.
+    // SAFETY: the functions are the software driver's, and two of the same signatures.
     let library = unsafe { cuda_sys::Library::from_resolver(resolver) };
     // SAFETY: as above.
     unsafe { Driver::from_library(library) }.expect("it initialises")
@@ -96,6 +108,9 @@ fn a_launch_of_up_to_16_arguments_allocates_nothing() -> cuda_driver::Result<()>
             unsafe { sum.launch(&stream, config, arguments) }.expect("it is enqueued");
             // SAFETY: as above.
             unsafe { nothing.launch(&stream, config, ()) }.expect("it is enqueued");
+            let attributes = config.with_cluster(1).with_priority(-1).cooperative();
+            // SAFETY: as above.
+            unsafe { nothing.launch(&stream, attributes, ()) }.expect("it is enqueued");
         }
     });
     assert_eq!(allocations, 0);

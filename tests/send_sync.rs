@@ -18,6 +18,7 @@ assert_impl_all!(PinnedSlice<'static, f32>: Send, Sync);
 assert_impl_all!(PinnedSliceMut<'static, f32>: Send, Sync);
 assert_impl_all!(RawAllocation: Send, Sync);
 assert_impl_all!(LaunchConfig: Send, Sync, Copy);
+assert_impl_all!(ExtendedLaunchConfig: Send, Sync, Copy);
 assert_impl_all!(JitOptions: Send, Sync, Clone);
 assert_impl_all!(Error: Send, Sync);
 assert_impl_all!(CloseError<Context>: Send, Sync);

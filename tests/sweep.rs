@@ -1,6 +1,7 @@
 //! Every driver call of every operation fails in turn: no panic, no leak, no mistake that a check finds, and no success that is none.
 
 mod devices;
+mod launches;
 mod memory;
 mod modules;
 mod streams;
@@ -23,6 +24,7 @@ pub(crate) struct Operation {
 fn operations() -> impl Iterator<Item = &'static Operation> {
     [
         devices::OPERATIONS,
+        launches::OPERATIONS,
         memory::OPERATIONS,
         modules::OPERATIONS,
         streams::OPERATIONS,

@@ -3,11 +3,14 @@
 //! C group: execution control. A launch trusts code that Rust cannot see, so it is `unsafe`; the number and sizes of the
 //! arguments are compared with the kernel's parameters all the same.
 
+mod any_config;
 mod argument;
 mod arguments;
+mod attributes;
 mod config;
 mod diagnosis;
 mod dynamic;
+mod extended;
 mod macros;
 mod raw;
 mod shape;
@@ -15,14 +18,17 @@ mod shape;
 use std::ffi::c_void;
 use std::sync::Arc;
 
+pub use any_config::AnyLaunchConfig;
+use any_config::sealed::Sealed as Config;
 pub use argument::{KernelArgument, Null};
 pub use arguments::KernelArguments;
+pub use attributes::{ClusterScheduling, LaunchAttributes, MemorySyncDomain, MemorySyncDomainMap};
 pub use config::{Dim3, LaunchConfig};
 pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
+pub use extended::ExtendedLaunchConfig;
 pub use raw::RawParts;
 pub(crate) use shape::Shape;
 
-use crate::call;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::function::{Function, FunctionCore};
 use crate::order::{Access, Operation, Queue, Sound};
@@ -36,6 +42,8 @@ impl Function {
     /// allocations and slices), numbers and `repr(C)` structs by value ([`bytemuck::NoUninit`]), and [`Null`] for a null
     /// pointer. Memory that was last used on another stream is waited for first. Nothing is allocated.
     ///
+    /// The configuration is a [`LaunchConfig`], or one with attributes such as a cluster ([`LaunchConfig::with_cluster`]).
+    ///
     /// # Errors
     /// [`ErrorKind::ArgumentMismatch`] if the number of arguments or the size of one differs from the kernel's
     /// parameters; [`ErrorKind::Mismatch`] if kernel, stream and memory do not belong together;
@@ -46,6 +54,8 @@ impl Function {
     /// * With these arguments and this configuration the kernel accesses only memory that the arguments name, within
     ///   their lengths, and its module's globals; it writes only what is passed as `&mut`, and leaves valid elements there.
     /// * It keeps no address beyond its end, and races neither with itself nor, through globals, with other kernels.
+    /// * If the configuration is [programmatic dependent](LaunchConfig::programmatic_dependent): each of its threads that
+    ///   accesses memory, and at least one, executes `griddepcontrol.wait` (`cudaGridDependencySynchronize`) first.
     ///
     /// ```
     /// # fn main() -> cuda_driver::Result<()> {
@@ -76,11 +86,13 @@ impl Function {
     /// # }
     /// ```
     #[doc(alias = "cuLaunchKernel")]
+    #[doc(alias = "cuLaunchKernelEx")]
+    #[doc(alias = "cuLaunchCooperativeKernel")]
     #[inline]
-    pub unsafe fn launch<S: AnyStream, A: KernelArguments>(
+    pub unsafe fn launch<S: AnyStream, C: AnyLaunchConfig, A: KernelArguments>(
         &self,
         stream: &S,
-        config: LaunchConfig,
+        config: C,
         arguments: A,
     ) -> Result<()> {
         let stream = stream.stream_core();
@@ -93,7 +105,7 @@ impl Function {
         if stream.is_plain() && arguments.are_at_home(stream.number()) {
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
             // the arguments borrow is marked below.
-            let result = unsafe { enqueue(function, stream, &config, pointers) };
+            let result = unsafe { config.enqueue(function, stream, pointers) };
             let result = match result {
                 Ok(()) => Ok(()),
                 // It may be enqueued only now, and the mark comes after that.
@@ -111,56 +123,20 @@ impl Function {
 /// The greatest number of arguments that a tuple can have.
 pub(crate) const MAX_ARGUMENTS: usize = 16;
 
-/// Calls the driver, once.
-///
-/// # Safety
-/// As [`Function::launch`]; `pointers` are to values of the sizes that the kernel takes.
-#[inline(always)]
-unsafe fn enqueue(
-    function: &FunctionCore,
-    stream: &StreamCore,
-    config: &LaunchConfig,
-    pointers: &mut [*mut c_void],
-) -> Result<()> {
-    let LaunchConfig { grid, block, .. } = *config;
-    let raw = function.as_raw();
-    let arguments = pointers.as_mut_ptr();
-    let extra = std::ptr::null_mut();
-    // SAFETY: the function and the stream are live as long as their owners; the rest is the caller's promise.
-    unsafe {
-        call!(
-            stream.driver(),
-            cuLaunchKernel(
-                raw,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                config.dynamic_shared_bytes,
-                stream.as_raw(),
-                arguments,
-                extra,
-            )
-        )
-    }
-}
-
 /// A failed launch on the home path: once more with a current context where that was missing, else the diagnosis.
 #[cold]
 fn after_failure(
     function: &FunctionCore,
     stream: &StreamCore,
-    config: &LaunchConfig,
+    config: &dyn Config,
     pointers: &mut [*mut c_void],
     error: Error,
 ) -> Result<()> {
     // SAFETY: as in the launch that failed; it is repeated only if nothing was enqueued.
-    let again = &mut || unsafe { enqueue(function, stream, config, pointers) };
+    let again = &mut || unsafe { config.enqueue(function, stream, pointers) };
     stream
         .after_failure(error, again)
-        .map_err(|error| diagnosis::diagnose(function, config, error))
+        .map_err(|error| diagnosis::diagnose(function, &config.extended(), error))
 }
 
 /// A launch of which an argument is not on the home path, or on a stream that needs more than its handle.
@@ -169,7 +145,7 @@ fn after_failure(
 fn launch_tracked(
     function: &FunctionCore,
     stream: &StreamCore,
-    config: &LaunchConfig,
+    config: &dyn Config,
     pointers: &mut [*mut c_void],
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
@@ -178,9 +154,9 @@ fn launch_tracked(
     require_parts(stream, &accesses).doing(|| format!("launch `{}`", function.name()))?;
     Operation::run::<Sound, _>(stream, &mut accesses, || {
         // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.
-        stream.enqueue(|| unsafe { enqueue(function, stream, config, pointers) })
+        stream.enqueue(|| unsafe { config.enqueue(function, stream, pointers) })
     })
-    .map_err(|error| diagnosis::diagnose(function, config, error))
+    .map_err(|error| diagnosis::diagnose(function, &config.extended(), error))
 }
 
 /// Refuses memory that the stream's device cannot reach: another driver's, or another device's.

@@ -109,8 +109,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
 pub use function::{Function, FunctionAttributes, Parameter, SharedCarveout};
 pub use launch::{
-    DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument, KernelArgument, KernelArguments,
-    LaunchConfig, Null, RawParts,
+    AnyLaunchConfig, ClusterScheduling, DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument,
+    ExtendedLaunchConfig, KernelArgument, KernelArguments, LaunchAttributes, LaunchConfig,
+    MemorySyncDomain, MemorySyncDomainMap, Null, RawParts,
 };
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,

@@ -1,8 +1,6 @@
-//! Modules, functions and launches.
+//! Modules and functions.
 
-use cuda_driver::{
-    CacheConfig, DynamicArgument, JitOptions, LaunchConfig, Module, SharedCarveout, call,
-};
+use cuda_driver::{CacheConfig, JitOptions, Module, SharedCarveout, call};
 
 use super::{Operation, context};
 use crate::support::kernels::{CONST_MEMORY, PARAMS, SHARED_DYNAMIC, SPIN, VECTOR_ADD};
@@ -95,43 +93,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
             assert_eq!(function.attributes()?.max_dynamic_shared_bytes, 65536);
             function.set_preferred_shared_carveout(SharedCarveout::MaxShared)?;
             function.set_cache_config(CacheConfig::PreferShared)
-        },
-    },
-    Operation {
-        items: &["Function::launch"],
-        run: |driver| {
-            let context = context(driver)?;
-            let (home, other) = (context.create_stream()?, context.create_stream()?);
-            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
-            let a = home.upload(&[1.0_f32; 100])?;
-            let mut sum = home.zeroed::<f32>(100)?;
-            for stream in [&home, &other] {
-                let config = LaunchConfig::for_len(100);
-                // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
-                unsafe { add.launch(stream, config, (&a, &a, &mut sum, 100_u32)) }?;
-            }
-            assert_eq!(sum.to_vec()?, [2.0; 100]);
-            Ok(())
-        },
-    },
-    Operation {
-        items: &["Function::launch_dynamic"],
-        run: |driver| {
-            let context = context(driver)?;
-            let (home, other) = (context.create_stream()?, context.create_stream()?);
-            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
-            let a = home.upload(&[1.0_f32; 100])?;
-            let mut sum = home.zeroed::<f32>(100)?;
-            let arguments = [
-                DynamicArgument::read(&a),
-                DynamicArgument::read(&a),
-                DynamicArgument::write(&mut sum),
-                DynamicArgument::value(&100_u32),
-            ];
-            // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
-            unsafe { add.launch_dynamic(&other, LaunchConfig::for_len(100), &arguments) }?;
-            assert_eq!(home.download(&sum)?, [2.0; 100]);
-            Ok(())
         },
     },
     Operation {

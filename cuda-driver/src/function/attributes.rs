@@ -42,6 +42,18 @@ pub enum SharedCarveout {
     Percent(u8),
 }
 
+impl SharedCarveout {
+    /// The percentage, unless the driver decides.
+    pub(crate) fn percent(self) -> Option<u8> {
+        match self {
+            Self::Default => None,
+            Self::MaxL1 => Some(0),
+            Self::MaxShared => Some(100),
+            Self::Percent(percent) => Some(percent),
+        }
+    }
+}
+
 impl Function {
     /// What the kernel needs and may use.
     ///
@@ -89,12 +101,7 @@ impl Function {
     /// What the driver returns.
     #[doc(alias = "cuFuncSetAttribute")]
     pub fn set_preferred_shared_carveout(&self, carveout: SharedCarveout) -> Result<()> {
-        let value = match carveout {
-            SharedCarveout::Default => -1,
-            SharedCarveout::MaxL1 => 0,
-            SharedCarveout::MaxShared => 100,
-            SharedCarveout::Percent(percent) => i32::from(percent),
-        };
+        let value = carveout.percent().map_or(-1, i32::from);
         let attribute = Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
         self.set(attribute, value)
             .doing(|| format!("set the shared memory carve-out of `{}`", self.name()))

@@ -2,20 +2,24 @@
 
 use cuda_sys::{CUdevice_attribute as Attribute, CUfunction_attribute, CUresult};
 
-use super::LaunchConfig;
+use super::{ExtendedLaunchConfig, LaunchConfig};
 use crate::error::{Error, ErrorKind};
 use crate::function::FunctionCore;
 
 /// Says which limit a refused launch exceeds, as far as that can be told.
 #[cold]
-pub(super) fn diagnose(function: &FunctionCore, config: &LaunchConfig, error: Error) -> Error {
+pub(super) fn diagnose(
+    function: &FunctionCore,
+    config: &ExtendedLaunchConfig,
+    error: Error,
+) -> Error {
     let suspicious = error.is_status(CUresult::CUDA_ERROR_INVALID_VALUE)
         || error.is_status(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     let error = error.doing(format!("launch `{}`", function.name()));
     if !suspicious {
         return error;
     }
-    match excess(function, config) {
+    match excess(function, &config.config) {
         Some((reason, remedy)) => error
             .of_kind(ErrorKind::LaunchTooLarge)
             .because(reason)

@@ -7,14 +7,15 @@ use std::marker::PhantomData;
 use bytemuck::NoUninit;
 use cuda_sys::CUdeviceptr;
 
+use super::any_config::AnyLaunchConfig;
 use super::argument::sealed::Sealed;
 use super::{FunctionCore, launch_tracked};
 use crate::error::Result;
 use crate::function::Function;
+use crate::launch;
 use crate::memory::{Block, DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::{Access, Queue};
 use crate::stream::{AnyStream, StreamCore};
-use crate::{LaunchConfig, launch};
 
 /// One argument of a list that is built at run time.
 pub struct DynamicArgument<'a> {
@@ -99,10 +100,10 @@ impl Function {
     /// # Safety
     /// As [`Function::launch`].
     #[doc(alias = "cuLaunchKernel")]
-    pub unsafe fn launch_dynamic<S: AnyStream>(
+    pub unsafe fn launch_dynamic<S: AnyStream, C: AnyLaunchConfig>(
         &self,
         stream: &S,
-        config: LaunchConfig,
+        config: C,
         arguments: &[DynamicArgument<'_>],
     ) -> Result<()> {
         let stream = stream.stream_core();
@@ -116,7 +117,7 @@ impl Function {
         let home = |access: &Access<'_, StreamCore>| access.order.is_at_home(stream.number());
         if stream.is_plain() && uses.iter().flatten().all(home) {
             // SAFETY: the caller vouches for the kernel; what the arguments borrow is marked below.
-            let result = unsafe { launch::enqueue(function, stream, &config, &mut pointers) };
+            let result = unsafe { config.enqueue(function, stream, &mut pointers) };
             let result = result.or_else(|error| {
                 launch::after_failure(function, stream, &config, &mut pointers, error)
             });

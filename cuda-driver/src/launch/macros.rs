@@ -3,7 +3,8 @@
 /// Launches a kernel in the notation of CUDA C++: `launch!(stream, kernel<<<grid, block, shared>>>(arguments…))`.
 ///
 /// It is [`Function::launch`](crate::Function::launch) in other words, and as `unsafe`. Grid and block are anything that
-/// turns into a [`Dim3`](crate::Dim3); the bytes of dynamic shared memory can be left out.
+/// turns into a [`Dim3`](crate::Dim3); the bytes of dynamic shared memory can be left out. Instead of all three a
+/// configuration can be given, with attributes or without: `kernel<<<config>>>(…)`.
 ///
 /// ```
 /// # fn main() -> cuda_driver::Result<()> {
@@ -39,6 +40,9 @@ macro_rules! launch {
     };
     (@config $stream:tt $kernel:tt [$($config:tt)*] $next:tt $($rest:tt)*) => {
         $crate::launch!(@config $stream $kernel [$($config)* $next] $($rest)*)
+    };
+    (@launch ($stream:expr) [$($kernel:tt)+] [$config:expr] $arguments:tt) => {
+        $($kernel)+.launch(&$stream, $config, $arguments)
     };
     (@launch ($stream:expr) [$($kernel:tt)+] [$grid:expr, $block:expr $(,)?] $arguments:tt) => {
         $($kernel)+.launch(&$stream, $crate::LaunchConfig::new($grid, $block), $arguments)
