@@ -21,6 +21,8 @@
 //! Nothing of the text is lost: every part of the tree hands out its piece of the text, [`Module::span_of`] says where that stands, and
 //! between the pieces there are only blanks, comments and separators.
 //!
+//! [`Signature`] joins what PTX says of a kernel's parameters with what its mangled name says.
+//!
 //! The text may come from anywhere. Time and memory are linear in its length, nothing recurses on its depth, and whatever is wrong with
 //! it becomes a [`ParseError`] with line and column.
 #![forbid(unsafe_code)]
@@ -34,6 +36,7 @@ mod operand;
 mod parser;
 mod position;
 mod scalar;
+mod signature;
 mod source_line;
 mod statement;
 mod variable;
@@ -45,6 +48,7 @@ pub use module::Module;
 pub use operand::Operand;
 pub use position::{Position, Span};
 pub use scalar::ScalarType;
+pub use signature::{CScalar, CType, KernelName, Parameter, Signature};
 pub use source_line::{Inlined, SourceLine, SourceMap};
 pub use statement::{Directive, Guard, Instruction, Prototype, Statement};
 pub use variable::{Initial, Linkage, Space, Variable};
