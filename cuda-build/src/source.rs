@@ -1,0 +1,64 @@
+//! One `.cu` file, and what is to be made of it.
+
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// One `.cu` file.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) name: Option<String>,
+}
+
+impl Source {
+    /// The file at this path, relative to the package's folder.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            name: None,
+        }
+    }
+
+    /// The name of its image, from which the other names are made: `vector_add` becomes `vector_add.ptx` and `VECTOR_ADD_PTX`. The
+    /// file's own name unless this says otherwise.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The name of the image: an identifier of Rust in small letters.
+    pub(crate) fn image_name(&self) -> Result<String, Error> {
+        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
+        let from = self.name.as_deref().or(stem).unwrap_or_default();
+        let name: String = from
+            .chars()
+            .map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter.to_ascii_lowercase()
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        if name.trim_matches('_').is_empty() {
+            return Err(Error::usage(format!(
+                "cannot make a name from {}: give one with `Source::name`",
+                self.path.display()
+            )));
+        }
+        let starts_with_digit = name.starts_with(|letter: char| letter.is_ascii_digit());
+        Ok(if starts_with_digit {
+            format!("_{name}")
+        } else {
+            name
+        })
+    }
+}
+
+impl<P: AsRef<Path>> From<P> for Source {
+    fn from(path: P) -> Self {
+        Self::new(path.as_ref())
+    }
+}

@@ -1,0 +1,108 @@
+//! A package with a build script, built by Cargo: what is compiled when, and what the user sees.
+//!
+//! A program of the shell stands for the compiler: it writes down which sources it was given, and what they include.
+#![cfg(unix)]
+
+mod support;
+
+use support::Project;
+
+const TWO_SOURCES: &str = r#"
+    cuda_build::Build::new().file("kernels/a.cu").file("kernels/b.cu").run();
+"#;
+
+fn project(name: &str) -> Project {
+    let project = Project::new(name, TWO_SOURCES);
+    project.write(
+        "kernels/a.cu",
+        "#include \"common.h\"\n#include \"only_a.h\"\n",
+    );
+    project.write("kernels/b.cu", "#include \"common.h\"\n");
+    project.write("kernels/common.h", "");
+    project.write("kernels/only_a.h", "");
+    project
+}
+
+/// The first build compiles everything; then a touched file compiles exactly what includes it, and nothing compiles nothing.
+#[test]
+fn exactly_the_dependants_of_a_changed_file_are_compiled() {
+    let project = project("dependants");
+    assert!(project.build().success());
+    assert_eq!(project.compiled(), ["kernels/a.cu", "kernels/b.cu"]);
+    assert!(project.build().success());
+    assert!(project.compiled().is_empty());
+    for (file, dependants) in [
+        ("kernels/only_a.h", &["kernels/a.cu"][..]),
+        ("kernels/b.cu", &["kernels/b.cu"]),
+        ("kernels/common.h", &["kernels/a.cu", "kernels/b.cu"]),
+    ] {
+        let text = project.read(file);
+        project.write(file, &format!("{text}// changed\n"));
+        assert!(project.build().success());
+        assert_eq!(project.compiled(), dependants, "after a change of {file}");
+        // Newer but of the same content: the build script runs, and has nothing to do.
+        project.write(file, &format!("{text}// changed\n"));
+        assert!(project.build().success());
+        assert!(project.compiled().is_empty(), "after {file} was touched");
+    }
+    project.write("unrelated.txt", "");
+    assert!(project.build().success());
+    assert!(project.compiled().is_empty());
+}
+
+#[test]
+fn changed_options_and_variables_compile_again() {
+    let project = project("options");
+    assert!(project.build().success());
+    assert_eq!(project.compiled().len(), 2);
+    project.build_script(&TWO_SOURCES.replace(".run()", ".define(\"N\", \"4\").run()"));
+    assert!(project.build().success());
+    assert_eq!(project.compiled().len(), 2);
+    assert!(project.build_with("NVCC_APPEND_FLAGS", "-DX").success());
+    assert_eq!(project.compiled().len(), 2);
+    assert!(project.build_with("NVCC_APPEND_FLAGS", "-DX").success());
+    assert!(project.compiled().is_empty());
+}
+
+/// The image that the program finds is the one that was compiled last.
+#[test]
+fn the_program_sees_its_image() {
+    let project = project("image");
+    project.write("kernels/a.cu", "first");
+    assert!(project.run().contains("first"));
+    project.write("kernels/a.cu", "second");
+    assert!(project.run().contains("second"));
+}
+
+#[test]
+fn errors_and_warnings_are_shown_with_their_place() {
+    let project = project("errors");
+    project.write("kernels/a.cu", "#pragma warn unused variable\n");
+    let built = project.build();
+    assert!(built.success());
+    assert!(built.says("warning: errors@0.1.0: kernels/a.cu(1): warning: unused variable"));
+    project.write("kernels/a.cu", "#error no such thing\n");
+    let built = project.build();
+    assert!(!built.success());
+    for line in [
+        "error: errors@0.1.0: cannot compile kernels/a.cu: nvcc says",
+        "kernels/a.cu(1): error: no such thing",
+        "The compiler is nvcc 12.4.131 at ",
+        "The command was: ",
+    ] {
+        assert!(built.says(line), "{line:?} in {built}");
+    }
+    // Repaired, it compiles again, though the content is that of an earlier success.
+    project.write("kernels/a.cu", "#pragma warn unused variable\n");
+    assert!(project.build().success());
+}
+
+#[test]
+fn without_a_compiler_the_error_says_what_to_install() {
+    let project = project("no-compiler");
+    project.write("bin/python3", "");
+    let built = project.build_with("NVCC", "/nowhere/nvcc");
+    assert!(!built.success());
+    assert!(built.says("error: no-compiler@0.1.0: cannot use the nvcc /nowhere/nvcc, which NVCC names: it does not run"), "{built}");
+    assert!(built.says("build script logged errors"), "{built}");
+}
