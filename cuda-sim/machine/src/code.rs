@@ -19,6 +19,8 @@ pub(crate) type Access = fn(&Instr, &mut Scope, &mut Env<'_>, u32) -> Result<(),
 pub(crate) enum Op {
     /// Registers alone.
     Alu(Alu),
+    /// Nothing, as do the `target` instructions from this one on: what they would write is there from the start.
+    Nothing,
     /// A comparison that sets predicates.
     SetPredicate(Test, Combine),
     /// A comparison that sets a word to `target` or 0.
@@ -241,6 +243,13 @@ pub(crate) struct RowCounts {
     pub(crate) predicates: usize,
 }
 
+/// Rows that must be zero when a block begins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cleared {
+    pub(crate) words: Vec<u32>,
+    pub(crate) doubles: Vec<u32>,
+}
+
 /// A decoded function.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Code {
@@ -254,6 +263,8 @@ pub(crate) struct Code {
     pub(crate) word_inits: Vec<(u32, Init)>,
     /// Initial contents of 64-bit rows.
     pub(crate) double_inits: Vec<(u32, Init)>,
+    /// Of a kernel; all other rows keep what they hold, because lanes write them before they read them.
+    pub(crate) cleared: Cleared,
     /// Predicate rows that are always true.
     pub(crate) true_rows: Vec<u32>,
     /// Row lists of vector accesses.

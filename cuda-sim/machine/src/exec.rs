@@ -10,6 +10,7 @@ mod interleave;
 mod ledger;
 mod local;
 mod order;
+mod places;
 mod race;
 mod scope;
 mod sequence;

@@ -1,6 +1,7 @@
 //! The register file of one call: a row of 32 lanes for each register.
 
 use crate::WARP_SIZE;
+use crate::code::{Cleared, RowCounts};
 
 /// A row of 32-bit lanes; 8- and 16-bit registers live in one, zero-extended.
 pub(crate) type Words = [u32; WARP_SIZE];
@@ -17,7 +18,7 @@ pub(crate) struct Registers {
 }
 
 impl Registers {
-    pub(crate) fn new(rows: crate::code::RowCounts) -> Self {
+    pub(crate) fn new(rows: RowCounts) -> Self {
         Self {
             words: vec![[0; WARP_SIZE]; rows.words],
             doubles: vec![[0; WARP_SIZE]; rows.doubles],
@@ -25,11 +26,15 @@ impl Registers {
         }
     }
 
-    /// Takes over the contents of another file of the same function.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.words.clone_from(&other.words);
-        self.doubles.clone_from(&other.doubles);
-        self.predicates.clone_from(&other.predicates);
+    /// Makes the file ready for another block, where `initial` is what it was at first.
+    pub(crate) fn restart(&mut self, initial: &Self, cleared: &Cleared) {
+        for &row in &cleared.words {
+            self.words[row as usize] = [0; WARP_SIZE];
+        }
+        for &row in &cleared.doubles {
+            self.doubles[row as usize] = [0; WARP_SIZE];
+        }
+        self.predicates.clone_from(&initial.predicates);
     }
 
     /// A predicate as a mask of lanes.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Instruction, Operand, Statement};
 
+use super::names::each_name;
 use crate::Interaction;
 use crate::code::{Code, Instr, Op};
 
@@ -122,6 +123,7 @@ fn changes<'a>(modifiers: &[&'a str]) -> Effect<'a> {
 fn is_internal(op: Op) -> bool {
     match op {
         Op::Alu(_)
+        | Op::Nothing
         | Op::SetPredicate(..)
         | Op::SetWord(..)
         | Op::Collective(_)
@@ -197,34 +199,7 @@ impl<'a> Mentions<'a> {
             self.add(guard.register);
         }
         for operand in &instruction.operands {
-            self.add_operand(operand);
-        }
-    }
-
-    fn add_operand(&mut self, operand: &Operand<'a>) {
-        match operand {
-            Operand::Name(name)
-            | Operand::Not(name)
-            | Operand::Negated(name)
-            | Operand::Offset(name, _)
-            | Operand::Address {
-                base: Some(name), ..
-            } => self.add(name),
-            Operand::Pair(first, second) => {
-                self.add(first);
-                self.add(second);
-            }
-            Operand::Brackets(parts) | Operand::Vector(parts) | Operand::List(parts) => {
-                for part in parts {
-                    self.add_operand(part);
-                }
-            }
-            Operand::Integer(_)
-            | Operand::Float32(_)
-            | Operand::Float64(_)
-            | Operand::Address { base: None, .. }
-            | Operand::Text(_)
-            | Operand::Sink => {}
+            each_name(operand, &mut |name| self.add(name));
         }
     }
 }

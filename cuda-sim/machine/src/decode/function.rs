@@ -6,6 +6,7 @@ use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, V
 
 use super::call::Formals;
 use super::effect::{Effect, Mentions, effect};
+use super::preset::Notes;
 use super::symbols::{Register, Symbol, Symbols};
 use super::touch::touch;
 use super::{Names, shared_variable};
@@ -50,6 +51,7 @@ pub(super) struct Decoder<'m, 'a> {
     pub(super) compiled_from: Option<u32>,
     /// How often the body mentions each name, once somebody has asked.
     mentions: Option<Mentions<'a>>,
+    pub(super) notes: Notes,
 }
 
 /// Decodes a function; the second value says what is not implemented in it.
@@ -78,6 +80,7 @@ pub(super) fn decode<'a>(
         source: 0,
         compiled_from: None,
         mentions: None,
+        notes: Notes::default(),
     };
     let problem = decoder.run().err();
     (decoder.code, problem)
@@ -173,7 +176,9 @@ impl<'a> Decoder<'_, 'a> {
             .push(Instr::new(Op::Return, self.source));
         self.resolve_labels().map_err(|(line, label)| {
             report(name, line, label, format!("there is no label `{label}`"))
-        })
+        })?;
+        self.settle();
+        Ok(())
     }
 
     fn new_source(&mut self, line: u32, text: &str) -> u32 {
@@ -275,6 +280,7 @@ impl<'a> Decoder<'_, 'a> {
                 (instr.guard, instr.guard_flip) = (row, if guard.negated { u32::MAX } else { 0 });
             }
         }
+        self.note_flow(first, &mnemonic, &instruction.operands);
         Ok(())
     }
 

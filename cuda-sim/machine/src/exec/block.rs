@@ -158,7 +158,7 @@ impl Block {
                 }
                 let lane = stuck.trailing_zeros() as usize;
                 let at_barrier = scope.parked >> lane & 1 == 1;
-                let pc = scope.pcs[lane] - u32::from(at_barrier);
+                let pc = scope.places.of(lane) - u32::from(at_barrier);
                 let barrier = warp.parked.iter().position(|lanes| lanes >> lane & 1 == 1);
                 let waits_for = match barrier {
                     Some(barrier) => self.barriers.missing(barrier),

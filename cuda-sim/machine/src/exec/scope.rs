@@ -5,6 +5,7 @@ use crate::code::{Code, Init, Instr, Special};
 use crate::decode::frame_bytes;
 use crate::exec::env::{Shape, special};
 use crate::exec::findings::Site;
+use crate::exec::places::Places;
 use crate::program::function_offset;
 use crate::registers::Registers;
 
@@ -15,7 +16,7 @@ pub(crate) struct Scope {
     pub(crate) function: usize,
     pub(crate) registers: Registers,
     /// The next instruction of each lane.
-    pub(crate) pcs: [u32; WARP_SIZE],
+    pub(crate) places: Places,
     /// Lanes that can run.
     pub(crate) runnable: u32,
     /// Lanes that wait at a barrier.

@@ -1,6 +1,7 @@
 //! One warp: which of its lanes run next, and what happens when they call, return, end or wait.
 
 mod call;
+mod collective;
 mod masks;
 mod segment;
 
@@ -9,6 +10,7 @@ use crate::exec::barriers::{Arrival, Barriers};
 use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::local::{LocalMemory, clear};
+use crate::exec::places::Places;
 use crate::exec::scope::{Scope, enter_block};
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
@@ -183,7 +185,8 @@ impl Warp {
             .enumerate()
             .filter(|(_, scope)| scope.waiting != 0)
         {
-            let lanes = segment::satisfied(scope, &parts.shape.program.codes[scope.function], live);
+            let lanes =
+                collective::satisfied(scope, &parts.shape.program.codes[scope.function], live);
             if lanes != 0 {
                 scope.waiting &= !lanes;
                 scope.runnable |= lanes;
@@ -195,8 +198,11 @@ impl Warp {
 
     /// Lets lanes go on that wait at `bar.warp.sync`, each where it is: the instruction need not be the same for all.
     fn pass_warp_barrier(&mut self, parts: &mut BlockParts<'_>) -> Option<usize> {
+        if self.scopes.iter().all(|scope| scope.waiting == 0) {
+            return None;
+        }
         let code = |scope: &Scope| &parts.shape.program.codes[scope.function];
-        let waits_for = |scope: &Scope, lane| segment::warp_barrier(scope, code(scope), lane);
+        let waits_for = |scope: &Scope, lane| collective::warp_barrier(scope, code(scope), lane);
         let lanes = self.scopes.iter().flat_map(|scope| {
             (0..WARP_SIZE).filter_map(move |lane| Some((lane, waits_for(scope, lane)?)))
         });
@@ -216,9 +222,7 @@ impl Warp {
         let mut first = None;
         for (index, scope) in self.scopes.iter_mut().enumerate() {
             let lanes = scope.waiting & passing;
-            for (lane, pc) in scope.pcs.iter_mut().enumerate() {
-                *pc += lanes >> lane & 1;
-            }
+            scope.places.step(lanes);
             scope.waiting &= !lanes;
             scope.runnable |= lanes;
             if lanes != 0 {
@@ -295,14 +299,11 @@ impl Warp {
         else {
             return;
         };
-        scope.registers.copy_from(template);
-        enter_block(
-            &mut scope.registers,
-            &parts.shape.program.codes[scope.function],
-            parts.block,
-        );
+        let code = &parts.shape.program.codes[scope.function];
+        scope.registers.restart(template, &code.cleared);
+        enter_block(&mut scope.registers, code, parts.block);
         clear(&mut scope.params);
-        scope.pcs = [0; WARP_SIZE];
+        scope.places = Places::START;
         scope.tops = scope.first_tops(parts.shape);
         (scope.runnable, scope.parked, scope.waiting, scope.calling) = (lanes, 0, 0, 0);
     }

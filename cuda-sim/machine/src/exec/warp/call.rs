@@ -2,6 +2,7 @@
 
 use crate::code::{Callee, Code, Signature, Transfer};
 use crate::exec::env::LaneError;
+use crate::exec::places::Places;
 use crate::exec::scope::{Scope, enter_block, specialise};
 use crate::exec::warp::{BlockParts, Warp};
 use crate::program::function_at;
@@ -149,7 +150,7 @@ pub(crate) fn new_scope(
     let mut scope = Scope {
         function,
         registers,
-        pcs: [0; WARP_SIZE],
+        places: Places::START,
         runnable: lanes,
         parked: 0,
         waiting: 0,

@@ -1,6 +1,6 @@
 //! The masks of `.sync` instructions, as the checks of a launch see them.
 
-use super::segment::members;
+use super::collective::members;
 use crate::WARP_SIZE;
 use crate::check::FindingKind;
 use crate::code::Instr;

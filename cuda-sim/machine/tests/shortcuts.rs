@@ -1,0 +1,166 @@
+//! What the machine leaves out must make no difference: random kernels run as they are, and once more with code at their end that nothing
+//! reaches but that takes away what the shortcuts rest on.
+
+mod support;
+
+use std::fmt::Write as _;
+
+use cuda_sim_machine::{Checks, Launch, Limits, Program, Statistics, run};
+use support::{Arena, Params, processors};
+
+const WORDS: usize = 10;
+const WIDE: usize = 6;
+const BLOCKS: u32 = 5;
+const THREADS: u32 = 48;
+
+/// Numbers without a pattern.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) as usize % bound
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+}
+
+/// A statement that may read registers that nothing has written.
+fn statement(random: &mut Random, text: &mut String) {
+    if random.below(4) == 0 {
+        let not = random.pick(&["", "!"]);
+        write!(text, "@{not}%p{} ", random.below(3)).unwrap();
+    }
+    let mut word = || format!("%r{}", random.below(WORDS));
+    let (r, a, b, c) = (word(), word(), word(), word());
+    let mut wide = || format!("%rd{}", random.below(WIDE));
+    let (d, e, f) = (wide(), wide(), wide());
+    let p = random.below(3);
+    let shift = random.below(40);
+    let line = match random.below(23) {
+        0 => format!("mov.u32 {r}, %tid.x"),
+        1 => format!("mov.u32 {r}, %ctaid.x"),
+        2 => format!("ld.param.u32 {r}, [number]"),
+        3 => format!("ld.param.u16 {r}, [number]"),
+        4 => format!("ld.param.u64 {d}, [out]"),
+        5 => format!("mov.u32 {r}, {shift}"),
+        6 => format!("mov.b64 {d}, {e}"),
+        7 => format!("mov.b32 {r}, {a}"),
+        8 => format!("cvta.to.global.u64 {d}, {e}"),
+        9 => format!("mad.lo.s32 {r}, {a}, {b}, {c}"),
+        10 => format!("add.u32 {r}, {a}, {b}"),
+        11 => format!("shl.b32 {r}, {a}, {}", shift % 32),
+        12 => format!("mul.wide.u32 {d}, {a}, {b}"),
+        13 => format!("add.s64 {d}, {e}, {f}"),
+        14 => format!("cvt.u64.u32 {d}, {a}"),
+        15 => format!("cvt.u32.u64 {r}, {e}"),
+        16 => format!("setp.lt.u32 %p{p}, {a}, {b}"),
+        17 => format!("selp.b32 {r}, {a}, {b}, %p{p}"),
+        18 => format!("mov.b64 {d}, {{{a}, {b}}}"),
+        19 => format!("mov.b64 {{{r}, _}}, {e}"),
+        20 => format!("and.b32 {a}, {a}, 63; add.u32 {a}, {a}, 0; xor.b32 {r}, {b}, {c}"),
+        21 => format!("shfl.sync.down.b32 {r}, {a}, {}, 31, -1", shift % 8),
+        _ => format!("shfl.idx.b32 {r}, {a}, {}, 31", shift % 32),
+    };
+    // All lanes are to take part; a guard would leave some out.
+    if line.starts_with("shfl.sync") {
+        text.truncate(text.rfind('\n').map_or(0, |at| at + 1));
+        return;
+    }
+    writeln!(text, "{line};").unwrap();
+}
+
+/// The body of a kernel: blocks with branches forwards, and loops of few rounds.
+fn body(random: &mut Random) -> String {
+    let mut text = String::new();
+    for label in 0..6 {
+        let rounds = random.below(3);
+        writeln!(text, "mov.u32 %count, 0;\nL{label}:").unwrap();
+        for _ in 0..random.below(7) {
+            statement(random, &mut text);
+        }
+        let p = random.below(3);
+        let over = label + 1 + random.below(6 - label);
+        match random.below(3) {
+            0 => writeln!(text, "@%p{p} bra E{over};").unwrap(),
+            1 => writeln!(
+                text,
+                "add.u32 %count, %count, 1;\nsetp.le.u32 %again, %count, {rounds};\n@%again bra L{label};"
+            )
+            .unwrap(),
+            _ => {}
+        }
+        writeln!(text, "E{}:", label + 1).unwrap();
+    }
+    text
+}
+
+/// Stores a mixture of all registers that any lane could have seen.
+fn ending() -> String {
+    let mut text = String::from("mov.u32 %sum, 0;\n");
+    for number in 0..WORDS {
+        writeln!(text, "mad.lo.u32 %sum, %sum, 31, %r{number};").unwrap();
+    }
+    for number in 0..WIDE {
+        writeln!(
+            text,
+            "mov.b64 {{%low, %high}}, %rd{number};\nmad.lo.u32 %sum, %sum, 31, %low;\nmad.lo.u32 %sum, %sum, 31, %high;"
+        )
+        .unwrap();
+    }
+    text + "mov.u32 %low, %ctaid.x; mov.u32 %high, %ntid.x; mov.u32 %count, %tid.x; mad.lo.u32 %low, %low, %high, %count;
+ld.param.u64 %to, [out]; mul.wide.u32 %at, %low, 4; add.s64 %to, %to, %at; st.global.u32 [%to], %sum; ret;\n"
+}
+
+/// Code that nothing reaches, in which lanes read all registers of each other, and which writes all of them.
+fn spoiler() -> String {
+    let names = (0..WORDS).map(|number| format!("%r{number}"));
+    let named = ["%count", "%sum", "%low", "%high"].map(String::from);
+    let words = names
+        .chain(named)
+        .map(|word| format!("shfl.idx.b32 {word}, {word}, 0, 31;\n"));
+    let wide = (0..WIDE).map(|number| format!("%rd{number}"));
+    let doubles = wide
+        .chain(["%to", "%at"].map(String::from))
+        .map(|double| format!("atom.global.add.u64 {double}, [{double}], {double};\n"));
+    words.chain(doubles).collect()
+}
+
+fn execute(body: &str, index: usize, checks: Checks) -> (Statistics, Vec<u8>) {
+    let text = format!(
+        ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 number) {{\n\
+         .reg .pred %p<3>; .reg .pred %again; .reg .b32 %r<{WORDS}>; .reg .b64 %rd<{WIDE}>;\n\
+         .reg .b32 %count; .reg .b32 %sum; .reg .b32 %low; .reg .b32 %high; .reg .b64 %to; .reg .b64 %at;\n{body}}}\n"
+    );
+    let module = cuda_ptx::Module::parse(&text).unwrap();
+    let program = Program::for_processor(&module, processors()[index]);
+    let kernel = program.kernel("k").unwrap();
+    assert_eq!(kernel.unsupported(), None, "{text}");
+    let arena = Arena::new();
+    let count = (BLOCKS * THREADS) as usize;
+    let out = arena.u32s(&vec![0; count]);
+    let params = Params::default().u64(out).u32(0xfedc_ba98);
+    let mut launch = Launch::new([BLOCKS, 1, 1], [THREADS, 1, 1], &params.0);
+    launch.checks = checks;
+    launch.limits = Limits {
+        instructions: 1 << 20,
+        ..launch.limits
+    };
+    let statistics = run(kernel, &program, &launch, &arena).unwrap();
+    (statistics, arena.read(out, 4 * count))
+}
+
+#[test]
+fn registers_are_what_they_are_without_shortcuts() {
+    let mut random = Random(0x5eed_0f5e);
+    for round in 0..600 {
+        let body = body(&mut random) + &ending();
+        let plain = execute(&body, round % 2, Checks::default());
+        let spoiled = execute(&(body.clone() + &spoiler()), round % 2, Checks::default());
+        assert!(plain == spoiled, "{body}");
+    }
+}
