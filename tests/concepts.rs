@@ -20,6 +20,7 @@ mod fill;
 mod foreign_context;
 mod foreign_memory;
 mod functions;
+mod globals;
 mod grid_sync;
 mod host_function;
 mod kept_memory;

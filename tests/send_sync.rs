@@ -9,6 +9,8 @@ assert_impl_all!(Context: Send, Sync, Clone);
 assert_impl_all!(Stream: Send, Sync, Clone);
 assert_impl_all!(Event: Send, Sync);
 assert_impl_all!(Module: Send, Sync, Clone);
+assert_impl_all!(Global<f32>: Send, Sync, Clone);
+assert_impl_all!(Global<[f32]>: Send, Sync, Clone);
 assert_impl_all!(Function: Send, Sync, Clone);
 assert_impl_all!(DeviceAllocation<f32>: Send, Sync);
 assert_impl_all!(DeviceSlice<'static, f32>: Send, Sync, Copy);

@@ -187,6 +187,16 @@ impl FunctionCore {
         &self.name
     }
 
+    pub(crate) fn module(&self) -> &ModuleCore {
+        &self.module
+    }
+
+    /// Whether a launch that declares nothing needs an order with global variables of the module.
+    #[inline(always)]
+    pub(crate) fn touches_symbols(&self) -> bool {
+        self.module.has_symbols()
+    }
+
     pub(crate) fn device(&self) -> &Device {
         self.context.device()
     }

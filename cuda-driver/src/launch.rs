@@ -20,10 +20,12 @@ use std::sync::Arc;
 
 pub use any_config::AnyLaunchConfig;
 use any_config::sealed::Sealed as Config;
+pub(crate) use argument::sealed as argument_parts;
 pub use argument::{KernelArgument, Null};
 pub use arguments::KernelArguments;
 pub use attributes::{ClusterScheduling, LaunchAttributes, MemorySyncDomain, MemorySyncDomainMap};
 pub use config::{Dim3, LaunchConfig};
+pub(crate) use dynamic::sealed as memory_parts;
 pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
 pub use extended::ExtendedLaunchConfig;
 pub use raw::RawParts;
@@ -56,6 +58,10 @@ impl Function {
     /// * It keeps no address beyond its end, and races neither with itself nor, through globals, with other kernels.
     /// * If the configuration is [programmatic dependent](LaunchConfig::programmatic_dependent): each of its threads that
     ///   accesses memory, and at least one, executes `griddepcontrol.wait` (`cudaGridDependencySynchronize`) first.
+    /// * If it touches a global variable, no other thread asks for that one for the first time ([`Module::global`]) while this
+    ///   call runs.
+    ///
+    /// [`Module::global`]: crate::Module::global
     ///
     /// ```
     /// # fn main() -> cuda_driver::Result<()> {
@@ -102,7 +108,10 @@ impl Function {
         }
         let mut pointers = arguments.pointers();
         let pointers = pointers.as_mut();
-        if stream.is_plain() && arguments.are_at_home(stream.number()) {
+        if stream.is_plain()
+            && arguments.are_at_home(stream.number())
+            && !function.touches_symbols()
+        {
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
             // the arguments borrow is marked below.
             let result = unsafe { config.enqueue(function, stream, pointers) };
@@ -150,7 +159,10 @@ fn launch_tracked(
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
     process::permit()?;
-    let mut accesses: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
+    let globals = function.module().touched_by_any();
+    let given: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
+    let mut accesses: Vec<Access<'_, StreamCore>> = given;
+    accesses.extend(globals.iter().map(|global| global.undeclared()));
     require_parts(stream, &accesses).doing(|| format!("launch `{}`", function.name()))?;
     Operation::run::<Sound, _>(stream, &mut accesses, || {
         // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.

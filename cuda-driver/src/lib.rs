@@ -117,7 +117,9 @@ pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,
     Lender, PinnedBuffer, PinnedSlice, PinnedSliceMut, RawAllocation,
 };
-pub use module::{JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode};
+pub use module::{
+    Global, GlobalValue, JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode,
+};
 pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags};
 
 /// The software driver: instances with settings, faults, reports and sweeps, for [`Driver::simulated_by`].

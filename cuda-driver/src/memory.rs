@@ -21,9 +21,13 @@ mod transfer;
 
 pub use allocation::DeviceAllocation;
 pub(crate) use block::Block;
+pub(crate) use copy::copy;
+pub(crate) use element::{bounds, require_equal_len, size_in_bytes};
 pub use foreign::Lender;
 pub use pinned::PinnedBuffer;
 pub use pinned_slice::{PinnedSlice, PinnedSliceMut};
+pub(crate) use place::Place;
+pub(crate) use place::sealed as place_sealed;
 pub use place::{CopyDestination, CopySource};
 pub use raw_parts::{Deallocation, RawAllocation};
 pub use slice::{DeviceSlice, DeviceSliceMut};

@@ -3,6 +3,7 @@
 //! C group: module management.
 
 mod diagnosis;
+mod global;
 mod image;
 mod jit;
 mod load;
@@ -10,6 +11,7 @@ mod loading;
 mod names;
 mod open;
 mod ptx;
+mod symbols;
 #[cfg(all(test, feature = "simulator"))]
 mod tests;
 mod text;
@@ -20,6 +22,7 @@ use std::time::Duration;
 
 use cuda_sys::CUmodule;
 
+pub use global::{Global, GlobalValue};
 pub use jit::{JitCacheMode, JitFallback, JitOptions};
 pub use loading::ModuleLoadingMode;
 
@@ -30,6 +33,12 @@ use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::process;
 use load::Loaded;
+#[allow(
+    unused_imports,
+    reason = "what declared kernels are made of, which come next"
+)]
+pub(crate) use symbols::DeclaredGlobal;
+use symbols::Symbols;
 use text::KeptText;
 
 /// A loaded module; cheap to clone.
@@ -78,6 +87,7 @@ pub(crate) struct ModuleCore {
     info_log: Box<str>,
     wall_time: Option<Duration>,
     text: Option<KeptText>,
+    symbols: Symbols,
 }
 
 // SAFETY: a CUmodule may be used from any thread (the driver is thread-safe); all else in the core is `Send`.
@@ -98,8 +108,9 @@ impl Module {
     /// A module that somebody else loaded and keeps loaded.
     ///
     /// # Safety
-    /// `raw` is a module of `context`, and stays loaded until everything made through the returned handle is dropped and
-    /// its kernels are done.
+    /// * `raw` is a module of `context`, and stays loaded until everything made through the returned handle is dropped and
+    ///   its kernels are done.
+    /// * What others do with its global variables is ordered with what is done through the returned handle.
     #[must_use]
     pub unsafe fn from_borrowed_raw(context: &Context, raw: CUmodule) -> Self {
         Self::new(context, raw, Ownership::Borrowed)
@@ -113,11 +124,17 @@ impl Module {
             info_log: "".into(),
             wall_time: None,
             text: None,
+            symbols: Symbols::new(true, Vec::new()),
         };
         Self::from_core(Arc::new(core))
     }
 
-    fn from_loaded(context: &Arc<ContextCore>, loaded: Loaded, text: Option<KeptText>) -> Self {
+    fn from_loaded(
+        context: &Arc<ContextCore>,
+        loaded: Loaded,
+        text: Option<KeptText>,
+        variables: Vec<Box<str>>,
+    ) -> Self {
         let core = ModuleCore {
             raw: loaded.raw,
             context: Arc::clone(context),
@@ -125,6 +142,7 @@ impl Module {
             info_log: loaded.info_log.into(),
             wall_time: loaded.wall_time,
             text,
+            symbols: Symbols::new(false, variables),
         };
         Self::from_core(Arc::new(core))
     }
@@ -237,6 +255,7 @@ impl ModuleCore {
         if raw.is_null() || !owned || !self.context.may_release() {
             return Ok(());
         }
+        self.symbols.wait_on_host()?;
         let _current = self.context.push()?;
         // SAFETY: the module is live and ours, and nothing uses it any more.
         unsafe { call!(self.driver(), cuModuleUnload(raw)) }
@@ -257,6 +276,7 @@ impl Drop for ModuleCore {
                 info_log: "".into(),
                 wall_time: None,
                 text: None,
+                symbols: std::mem::replace(&mut self.symbols, Symbols::new(false, Vec::new())),
             }));
             return;
         }

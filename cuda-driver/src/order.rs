@@ -16,7 +16,7 @@ mod operation;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use entries::{Entries, Range};
+pub(crate) use entries::{Effect, Entries, Range};
 pub(crate) use operation::{Access, Operation};
 
 /// A stream, as the protocol sees it.
@@ -283,7 +283,7 @@ impl<Q: Queue> Order<Q> {
 
     /// Enters an event that covers everything that happened to the block before it came to us.
     pub(crate) fn enter_arrival(&self, stream: u64, event: Q::Event) {
-        self.lock().push(Range::ALL, true, stream, event);
+        self.lock().push(Range::ALL, Effect::Write, stream, event);
     }
 }
 

@@ -81,6 +81,33 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         items: &[
+            "Module::global",
+            "Global::read",
+            "Global::write",
+            "Global::read_range",
+            "Global::write_at",
+        ],
+        run: |driver| {
+            let context = context(driver)?;
+            let (stream, other) = (context.create_stream()?, context.create_stream()?);
+            let module = context.load_ptx(CONST_MEMORY)?;
+            let polynomial = module.function("polynomial")?;
+            let coefficients = module.global::<[f32]>("coefficients")?;
+            coefficients.write(&stream, &[1.0, 0.0, 0.0, 1.0])?;
+            coefficients.write_at(&other, 0, &[5.0])?;
+            let x = stream.upload(&[2.0_f32; 8])?;
+            let mut y = stream.zeroed::<f32>(8)?;
+            let config = LaunchConfig::for_len(8);
+            // SAFETY: the kernel reads the coefficients and `x`, and writes `y`.
+            unsafe { polynomial.launch(&stream, config, (&x, &mut y, 8_u32)) }?;
+            assert_eq!(coefficients.read_range(&other, 0..1)?, [5.0]);
+            assert_eq!(coefficients.read(&other)?, [5.0, 0.0, 0.0, 1.0]);
+            assert_eq!(y.to_vec()?, [13.0; 8]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &[
             "Function::set_max_dynamic_shared_bytes",
             "Function::set_preferred_shared_carveout",
             "Function::set_cache_config",

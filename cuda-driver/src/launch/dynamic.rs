@@ -31,7 +31,7 @@ pub trait DeviceMemory: sealed::Sealed {}
 /// Device memory that can be written through `&mut`.
 pub trait DeviceMemoryMut: DeviceMemory {}
 
-mod sealed {
+pub(crate) mod sealed {
     use super::{Block, CUdeviceptr};
 
     pub trait Sealed {
@@ -115,14 +115,14 @@ impl Function {
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.pointer).collect();
         let mut uses: Vec<_> = arguments.iter().map(|argument| argument.memory).collect();
         let home = |access: &Access<'_, StreamCore>| access.order.is_at_home(stream.number());
-        if stream.is_plain() && uses.iter().flatten().all(home) {
+        if stream.is_plain() && uses.iter().flatten().all(home) && !function.touches_symbols() {
             // SAFETY: the caller vouches for the kernel; what the arguments borrow is marked below.
             let result = unsafe { config.enqueue(function, stream, &mut pointers) };
             let result = result.or_else(|error| {
                 launch::after_failure(function, stream, &config, &mut pointers, error)
             });
             for access in uses.iter().flatten() {
-                access.order.mark_home(access.write);
+                access.order.mark_home(access.effect.writes());
             }
             return result;
         }

@@ -9,7 +9,7 @@ use super::host_wait::wait_on_host;
 use crate::call;
 use crate::context::{ContextCore, Deferred, drop_owner};
 use crate::error::Result;
-use crate::order::{Access, Order, Queue, Range};
+use crate::order::{Access, Effect, Order, Queue, Range};
 use crate::process;
 use crate::stream::StreamCore;
 
@@ -55,7 +55,7 @@ impl Block {
     }
 
     /// A block that is lent to us and has no home.
-    pub(super) fn lent(context: &Arc<ContextCore>, address: CUdeviceptr, size: usize) -> Self {
+    pub(crate) fn lent(context: &Arc<ContextCore>, address: CUdeviceptr, size: usize) -> Self {
         Self {
             address,
             size,
@@ -75,7 +75,7 @@ impl Block {
         self.release = Release::Nothing;
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
@@ -108,8 +108,28 @@ impl Block {
                 start,
                 end: start.saturating_add(bytes),
             },
-            write,
+            effect: write.into(),
         }
+    }
+
+    /// The access of an operation that may do anything to the block, and is ordered against others of its kind by somebody
+    /// else.
+    pub(crate) fn unknown_access(&self) -> Access<'_, StreamCore> {
+        Access {
+            order: &self.order,
+            range: Range::ALL,
+            effect: Effect::Unknown,
+        }
+    }
+
+    /// The address of the block.
+    pub(crate) fn address(&self) -> &CUdeviceptr {
+        &self.address
+    }
+
+    /// Makes the host wait for everything that is in flight on the block.
+    pub(crate) fn wait_on_host(&self) -> Result<()> {
+        wait_on_host(&self.order, false)
     }
 
     /// Makes the home stream wait for everything on the block.

@@ -86,7 +86,13 @@ macro_rules! copies {
 
 copies!(Stream, BorrowedStream, PerThreadStream);
 
-fn copy(stream: &StreamCore, from: Place<'_>, to: Place<'_>, element: usize) -> Result<()> {
+/// Copies places of `element` bytes each, which must be of the same length.
+pub(crate) fn copy(
+    stream: &StreamCore,
+    from: Place<'_>,
+    to: Place<'_>,
+    element: usize,
+) -> Result<()> {
     let doing = || format!("copy {} elements of {element} bytes", from.len);
     require_equal_len(from.len, to.len).doing(doing)?;
     // The lengths are those of memory that exists, so the product fits.

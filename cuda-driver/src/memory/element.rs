@@ -24,7 +24,7 @@ impl<T> Element<T> {
 }
 
 /// The size of `len` elements in bytes.
-pub(super) fn size_in_bytes<T>(len: usize) -> Result<usize> {
+pub(crate) fn size_in_bytes<T>(len: usize) -> Result<usize> {
     let () = Element::<T>::VALID;
     let fits = |bytes: &usize| isize::try_from(*bytes).is_ok();
     len.checked_mul(size_of::<T>()).filter(fits).ok_or_else(|| {
@@ -45,7 +45,7 @@ pub(super) fn offset(bytes: usize) -> u64 {
 }
 
 /// The bounds of a range of `len` elements, start before end.
-pub(super) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
+pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize)> {
     let too_far = || Error::invalid("the range ends beyond the greatest number");
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -66,7 +66,7 @@ pub(super) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Result<(usiz
 }
 
 /// Refuses a copy between parts of different lengths.
-pub(super) fn require_equal_len(from: usize, to: usize) -> Result<()> {
+pub(crate) fn require_equal_len(from: usize, to: usize) -> Result<()> {
     if from == to {
         return Ok(());
     }

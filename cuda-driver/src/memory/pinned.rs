@@ -88,7 +88,7 @@ impl PinnedMemory {
                 start: from,
                 end: from.saturating_add(offset(bytes)),
             },
-            write,
+            effect: write.into(),
         }
     }
 

@@ -23,7 +23,7 @@ pub trait CopyDestination<T>: sealed::Sealed {
     fn destination(&mut self) -> Place<'_>;
 }
 
-pub(super) mod sealed {
+pub(crate) mod sealed {
     /// Keeps the ends of a copy to the types that this crate knows.
     pub trait Sealed {}
 }
@@ -55,7 +55,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn device(start: CUdeviceptr, len: usize, block: &'a Block) -> Self {
+    pub(crate) fn device(start: CUdeviceptr, len: usize, block: &'a Block) -> Self {
         Self {
             len,
             start: Start::Device(start, block),

@@ -6,6 +6,7 @@
 mod cubin;
 mod fatbin;
 mod field;
+mod variables;
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
@@ -85,6 +86,16 @@ impl<'a> Image<'a> {
         match self {
             Self::Ptx(text) => Some(text.to_string_lossy()),
             Self::Cubin(_) | Self::Fatbin(_) => None,
+        }
+    }
+
+    /// The names of the global variables in it, as far as they can be read without the driver.
+    pub(super) fn variables(&self) -> Vec<Box<str>> {
+        match self {
+            Self::Ptx(text) => variables::of_ptx(&text.to_string_lossy()),
+            Self::Cubin(image) => variables::of_cubin(image.bytes()),
+            // Which of its parts the driver takes is not known.
+            Self::Fatbin(_) => Vec::new(),
         }
     }
 

@@ -32,35 +32,55 @@ impl Module {
     /// [`ErrorKind::NotFound`] if the module has no variable of that name; what the driver returns.
     #[doc(alias = "cuModuleGetGlobal")]
     pub fn global_address(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
-        let doing = || format!("find the global variable `{name}`");
-        let text = c_name(name).doing(doing)?;
-        let core = self.core();
-        let _current = core.context().push()?;
+        self.core()
+            .global_address(name)
+            .doing(|| format!("find the global variable `{name}`"))
+    }
+}
+
+impl ModuleCore {
+    /// The address and the size in bytes of a global variable.
+    pub(super) fn global_address(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
+        let text = c_name(name)?;
+        let _current = self.context().push()?;
         let (mut address, mut size) = (0, 0);
         let (address_out, size_out) = (&raw mut address, &raw mut size);
-        let (raw, text) = (core.as_raw(), text.as_ptr());
+        let (raw, text) = (self.as_raw(), text.as_ptr());
         // SAFETY: the module is live, the name ends with NUL, and the other pointers are to live numbers.
         let result = unsafe {
             call!(
-                core.driver(),
+                self.driver(),
                 cuModuleGetGlobal_v2(address_out, size_out, raw, text)
             )
         };
         match result {
             Ok(()) => Ok((address, size)),
-            Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_FOUND) => Err(error
-                .because("the module has no global variable of that name")
-                .remedied_by(
-                    "give the name as it stands in the image (C++ mangles it unless it is `extern \"C\"`), and mind that \
-                     compilers drop variables that no kernel uses",
-                )
-                .doing(doing())),
-            Err(error) => core.context().watch(Err(error.doing(doing()))),
+            Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_FOUND) => {
+                Err(self.no_such_variable(name, error))
+            }
+            Err(error) => self.context().watch(Err(error)),
         }
     }
-}
 
-impl ModuleCore {
+    #[cold]
+    fn no_such_variable(&self, name: &str, error: Error) -> Error {
+        let names = self.symbols.names();
+        let error = if names.is_empty() {
+            error.because("the module has no global variable of that name")
+        } else {
+            error.because(not_among("global variable", name, names))
+        };
+        match names.iter().find(|mangled| is_mangled(name, mangled)) {
+            Some(mangled) => error.remedied_by(format!(
+                "ask for `{mangled}`, or declare the variable `extern \"C\"`"
+            )),
+            None => error.remedied_by(
+                "give the name as it stands in the image (C++ mangles it inside of namespaces unless it is `extern \"C\"`), \
+                 and mind that compilers drop variables that no kernel uses",
+            ),
+        }
+    }
+
     /// The raw function of a kernel, good as long as the module is loaded.
     pub(crate) fn raw_function(&self, name: &str) -> Result<CUfunction> {
         let doing = || format!("find the kernel `{name}`");
@@ -71,7 +91,10 @@ impl ModuleCore {
         // SAFETY: the module is live, the name ends with NUL, and the other pointer is to a live handle.
         let result = unsafe { call!(self.driver(), cuModuleGetFunction(out, self.as_raw(), text)) };
         match result {
-            Ok(()) => Ok(raw),
+            Ok(()) => {
+                self.note_kernel();
+                Ok(raw)
+            }
             Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_FOUND) => {
                 Err(self.no_such_kernel(name, error).doing(doing()))
             }
@@ -83,7 +106,7 @@ impl ModuleCore {
     fn no_such_kernel(&self, name: &str, error: Error) -> Error {
         match self.function_names() {
             Ok(names) => {
-                let error = error.because(not_among(name, &names));
+                let error = error.because(not_among("kernel", name, &names));
                 match names.iter().find(|mangled| is_mangled(name, mangled)) {
                     Some(mangled) => error.remedied_by(format!(
                         "ask for `{mangled}`, or declare the kernel `extern \"C\"`"
@@ -146,27 +169,27 @@ fn c_name(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Error::invalid("the name contains a NUL"))
 }
 
-/// Says that a kernel is not there, and which are: all if they are few, else those with similar names.
-fn not_among(name: &str, names: &[String]) -> String {
+/// Says that something is not there, and which are: all if they are few, else those with similar names.
+fn not_among<N: AsRef<str> + Ord>(what: &str, name: &str, names: &[N]) -> String {
     if names.is_empty() {
-        return "the module has no kernels".into();
+        return format!("the module has no {what}s");
     }
     let mut ranked: Vec<_> = names
         .iter()
-        .map(|other| (rank(name, other), other))
+        .map(|other| (rank(name, other.as_ref()), other))
         .collect();
     ranked.sort();
     let listed: Vec<_> = ranked
         .iter()
         .take(MOST)
-        .map(|(_, it)| format!("`{it}`"))
+        .map(|(_, it)| format!("`{}`", it.as_ref()))
         .collect();
     let more = match names.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     format!(
-        "the module has no kernel `{name}`; it has {}{more}",
+        "the module has no {what} `{name}`; it has {}{more}",
         listed.join(", ")
     )
 }
@@ -223,19 +246,22 @@ mod tests {
 
     #[test]
     fn few_names_are_all_listed_the_nearest_first() {
-        let names = ["scale".into(), "vector_add".into()];
+        let names = ["scale", "vector_add"];
         assert_eq!(
-            not_among("vector_ad", &names),
+            not_among("kernel", "vector_ad", &names),
             "the module has no kernel `vector_ad`; it has `vector_add`, `scale`"
         );
-        assert_eq!(not_among("x", &[]), "the module has no kernels");
+        assert_eq!(
+            not_among::<String>("kernel", "x", &[]),
+            "the module has no kernels"
+        );
     }
 
     #[test]
     fn of_many_names_the_nearest_are_listed() {
         let mut names: Vec<String> = (0..20).map(|it| format!("kernel_number_{it}")).collect();
         names.push("saxpy".into());
-        let text = not_among("sxpy", &names);
+        let text = not_among("kernel", "sxpy", &names);
         assert!(text.contains("it has `saxpy`, "), "{text}");
         assert!(text.ends_with(" and 13 more"), "{text}");
     }

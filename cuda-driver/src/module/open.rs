@@ -135,6 +135,7 @@ impl Context {
         let loaded = load::load(self.core(), image, options)?;
         let text = image.text();
         let text = text.and_then(|text| KeptText::if_needed(self.driver(), &text));
-        Ok(Module::from_loaded(self.core(), loaded, text))
+        let variables = image.variables();
+        Ok(Module::from_loaded(self.core(), loaded, text, variables))
     }
 }

@@ -42,6 +42,21 @@ fn kernels_and_globals_are_found_by_name() -> Result<()> {
 }
 
 #[test]
+fn declared_variables_are_accessed_as_declared() -> Result<()> {
+    let context = context_of(&Simulator::new())?;
+    let module = context.load_ptx(TWO_KERNELS)?;
+    let read = DeclaredGlobal::new(module.core(), "counter", false)?;
+    let write = DeclaredGlobal::new(module.core(), "counter", true)?;
+    let (read, write) = (read.access(), write.access());
+    assert!(std::ptr::eq(read.order, write.order));
+    assert_eq!((read.range.start, read.range.end), (0, 12));
+    assert!(!read.effect.writes() && write.effect.writes());
+    let error = DeclaredGlobal::new(module.core(), "count", false).unwrap_err();
+    assert!(error.to_string().contains("`counter`"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn a_name_that_is_not_there_is_answered_with_those_that_are() -> Result<()> {
     let context = context_of(&Simulator::new())?;
     let module = context.load_ptx(TWO_KERNELS)?;

@@ -25,10 +25,39 @@ impl Range {
     }
 }
 
+/// What an operation does to a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It reads.
+    Read,
+    /// It writes, and perhaps reads.
+    Write,
+    /// It may read and write, and is somebody else's to order against others of the same kind.
+    Unknown,
+}
+
+impl Effect {
+    /// Whether two operations with these effects on the same bytes need an order.
+    fn conflicts(self, other: Self) -> bool {
+        self == Self::Write || self != other
+    }
+
+    /// Whether the bytes may be different afterwards.
+    pub(crate) fn writes(self) -> bool {
+        self != Self::Read
+    }
+}
+
+impl From<bool> for Effect {
+    fn from(write: bool) -> Self {
+        if write { Self::Write } else { Self::Read }
+    }
+}
+
 /// One earlier operation, or several that one event covers.
 struct Entry<E> {
     range: Range,
-    write: bool,
+    effect: Effect,
     stream: u64,
     event: E,
     /// Streams of which everything enqueued from now on is behind the event already; 0 where there is room.
@@ -88,10 +117,10 @@ impl<E: Clone> Entries<E> {
         }
     }
 
-    pub(super) fn push(&mut self, range: Range, write: bool, stream: u64, event: E) {
+    pub(super) fn push(&mut self, range: Range, effect: Effect, stream: u64, event: E) {
         self.list.push(Entry {
             range,
-            write,
+            effect,
             stream,
             event,
             waited: [0; 4],
@@ -106,14 +135,14 @@ impl<E: Clone> Entries<E> {
     /// Replaces all entries of one stream by one event that was recorded behind them all.
     pub(super) fn replace_stream(&mut self, stream: u64, event: E, removed: &mut Vec<E>) {
         self.remove_if(|entry| entry.stream == stream, removed);
-        self.push(Range::ALL, true, stream, event);
+        self.push(Range::ALL, Effect::Write, stream, event);
     }
 
     /// The events of all entries, or of the writes among them.
     pub(super) fn events(&self, writes_only: bool) -> Vec<E> {
         self.list
             .iter()
-            .filter(|entry| entry.write || !writes_only)
+            .filter(|entry| entry.effect.writes() || !writes_only)
             .map(|entry| entry.event.clone())
             .collect()
     }
@@ -125,14 +154,14 @@ impl<E: Clone> Entries<E> {
         &mut self,
         stream: &Q,
         range: Range,
-        write: bool,
+        effect: Effect,
     ) -> Result<bool, Q::Error> {
         if self.list.len() >= Self::LIMIT {
             self.wait_for_all(stream)?;
             return Ok(true);
         }
         for entry in &mut self.list {
-            if entry.range.overlaps(range) && (write || entry.write) {
+            if entry.range.overlaps(range) && effect.conflicts(entry.effect) {
                 entry.wait(stream)?;
             }
         }
@@ -151,11 +180,12 @@ impl<E: Clone> Entries<E> {
     pub(super) fn enter<R: Rules>(
         &mut self,
         range: Range,
-        write: bool,
+        effect: Effect,
         stream: u64,
         event: E,
         removed: &mut Vec<E>,
     ) {
+        let write = effect == Effect::Write;
         let covers = |entry: &Entry<E>| {
             let covered = if R::WRITES_REMOVE_ONLY_COVERED || !write {
                 range.covers(entry.range)
@@ -165,13 +195,13 @@ impl<E: Clone> Entries<E> {
             let waited_for = if write {
                 true
             } else if R::READS_KEEP_WRITES {
-                !entry.write && entry.stream == stream
+                entry.effect == effect && entry.stream == stream
             } else {
-                entry.write
+                entry.effect == Effect::Write
             };
             covered && waited_for
         };
         self.remove_if(covers, removed);
-        self.push(range, write, stream, event);
+        self.push(range, effect, stream, event);
     }
 }

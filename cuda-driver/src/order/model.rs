@@ -11,7 +11,7 @@ mod world;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Access, Operation, Order, Range, Rules};
+use super::{Access, Effect, Operation, Order, Range, Rules};
 use program::{Program, Random, Step, UNITS};
 use run::{preempt, races, run_step};
 use world::{Recorder, Use, World};
@@ -184,7 +184,7 @@ fn many_readers_are_brought_down_to_one_entry() {
         let mut access = [Access {
             order: &order,
             range: Range { start: 0, end: 1 },
-            write: false,
+            effect: Effect::Read,
         }];
         assert!(Operation::run::<All, _>(&stream, &mut access, || Ok(())).is_ok());
     }

@@ -3,13 +3,13 @@
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
-use super::{Entries, Order, Queue, Range, Rules, Sound};
+use super::{Effect, Entries, Order, Queue, Range, Rules, Sound};
 
 /// One block that an operation uses, and how.
 pub(crate) struct Access<'a, Q: Queue> {
     pub(crate) order: &'a Order<Q>,
     pub(crate) range: Range,
-    pub(crate) write: bool,
+    pub(crate) effect: Effect,
 }
 
 impl<Q: Queue> Clone for Access<'_, Q> {
@@ -59,7 +59,7 @@ impl Operation {
         R::preempt();
         if !R::MARK_AFTER_ENQUEUE {
             for access in &*accesses {
-                access.order.mark_home(access.write);
+                access.order.mark_home(access.effect.writes());
             }
             R::preempt();
         }
@@ -67,7 +67,7 @@ impl Operation {
         R::preempt();
         if R::MARK_AFTER_ENQUEUE {
             for access in &*accesses {
-                access.order.mark_home(access.write);
+                access.order.mark_home(access.effect.writes());
             }
         }
         result
@@ -136,7 +136,7 @@ impl Operation {
     ) -> Result<(), Q::Error> {
         let Some(event) = event else {
             for access in accesses {
-                access.order.mark_home(access.write);
+                access.order.mark_home(access.effect.writes());
             }
             return Ok(());
         };
@@ -168,7 +168,7 @@ impl Operation {
             Self::cross::<R, Q>(stream, order, entries, removed)?;
             for access in &accesses[block.accesses.clone()] {
                 block.waited_for_all |=
-                    entries.wait_for_conflicts(stream, access.range, access.write)?;
+                    entries.wait_for_conflicts(stream, access.range, access.effect)?;
             }
             entries.reserve(block.accesses.len());
         }
@@ -188,13 +188,13 @@ impl Operation {
                 match &mut block.entries {
                     Some(entries) if block.waited_for_all => {
                         entries.clear(removed);
-                        entries.push(Range::ALL, true, number, event.clone());
+                        entries.push(Range::ALL, Effect::Write, number, event.clone());
                     }
                     Some(entries) => {
-                        let (range, write) = (access.range, access.write);
-                        entries.enter::<R>(range, write, number, event.clone(), removed);
+                        let (range, effect) = (access.range, access.effect);
+                        entries.enter::<R>(range, effect, number, event.clone(), removed);
                     }
-                    None => access.order.mark_home(access.write),
+                    None => access.order.mark_home(access.effect.writes()),
                 }
             }
         }

@@ -110,6 +110,56 @@ fn header(image: &[u8]) -> Result<Tables, String> {
     })
 }
 
+/// The names of the symbols that are objects: variables of the device.
+///
+/// The file has passed [`check`]; what does not fit all the same gives no name.
+pub(super) fn objects(image: &[u8]) -> Vec<Box<str>> {
+    const SYMBOL: usize = 24;
+    const SYMBOL_TABLE: u32 = 2;
+    const OBJECT: u8 = 1;
+    let bytes = Bytes(image);
+    let Ok(Tables {
+        sections: (table, count),
+        ..
+    }) = header(image)
+    else {
+        return Vec::new();
+    };
+    let section = |index: usize| Some(table + index.checked_mul(SECTION)?);
+    let content = |index: usize| {
+        let entry = section(index).filter(|_| index < count)?;
+        let (start, size) = range(bytes, entry + 24, entry + 32);
+        image.get(start..start.checked_add(size)?)
+    };
+    let mut names = Vec::new();
+    for index in 0..count {
+        let Some(entry) = section(index).filter(|it| bytes.word(it + 4) == Some(SYMBOL_TABLE))
+        else {
+            continue;
+        };
+        let strings = bytes
+            .word(entry + 40)
+            .and_then(|it| usize::try_from(it).ok());
+        let (Some(symbols), Some(strings)) = (content(index), strings.and_then(content)) else {
+            continue;
+        };
+        for symbol in symbols.chunks_exact(SYMBOL) {
+            let symbol = Bytes(symbol);
+            let defined = symbol.half(6).is_some_and(|section| section != 0);
+            if !defined || symbol.byte(4).is_none_or(|info| info & 0xf != OBJECT) {
+                continue;
+            }
+            let name = symbol.word(0).and_then(|it| usize::try_from(it).ok());
+            let name = name.and_then(|start| strings.get(start..));
+            let name = name.and_then(|it| it.split(|&byte| byte == 0).next());
+            if let Some(name) = name.filter(|name| !name.is_empty()) {
+                names.push(String::from_utf8_lossy(name).into());
+            }
+        }
+    }
+    names
+}
+
 /// The number of the architecture that the code is for, such as 90.
 pub(super) fn architecture(bytes: &[u8]) -> Option<u32> {
     let bytes = Bytes(bytes);

@@ -35,7 +35,7 @@ pub(super) fn run_step<R: Rules>(blocks: &Blocks, step: Step) {
                 .map(|part| Access {
                     order: &blocks[part.block],
                     range: part.range,
-                    write: part.write,
+                    effect: part.write.into(),
                 })
                 .collect();
             let stream = Recorder(number);
