@@ -1,6 +1,6 @@
 //! Modules and functions.
 
-use cuda_driver::{CacheConfig, JitOptions, Module, SharedCarveout, call};
+use cuda_driver::{CacheConfig, JitOptions, LaunchConfig, Module, SharedCarveout, call};
 
 use super::{Operation, context};
 use crate::support::kernels::{CONST_MEMORY, PARAMS, SHARED_DYNAMIC, SPIN, VECTOR_ADD};
