@@ -1,0 +1,153 @@
+//! One compilation.
+
+use std::borrow::Cow;
+use std::ffi::CString;
+use std::io;
+use std::thread;
+
+use super::plan::Plan;
+use crate::compiled::{Compiled, Parts};
+use crate::diagnostic::{self, Diagnostic, Severity};
+use crate::error::{Error, ErrorKind, Result};
+use crate::nvrtc::{Nvrtc, RawProgram};
+use crate::program::{Encoded, Program, c_text};
+
+/// Stack for the compiler at least, in bytes. It descends into nested code; the 2 MiB of an ordinary thread end at a
+/// thousand parentheses, and with them the process.
+const STACK: usize = 256 << 20;
+/// Stack for each byte of source beyond that: one level of nesting takes less than 3 KiB, and at least one byte of source.
+const STACK_PER_BYTE: usize = 4 << 10;
+/// Stack at most, in bytes; only what is touched is ever backed by memory.
+const MOST_STACK: usize = 16 << 30;
+/// Files that are larger than this are not read for an excerpt, in bytes.
+const LARGEST: u64 = 16 << 20;
+
+/// Compiles on a thread of its own, whose stack is large enough.
+pub(super) fn compile(
+    nvrtc: &Nvrtc,
+    program: &Program,
+    encoded: &Encoded,
+    plan: &Plan,
+    mut arguments: Vec<String>,
+) -> Result<Compiled> {
+    let mut all = plan.arguments();
+    all.append(&mut arguments);
+    let arguments: Vec<CString> = all
+        .iter()
+        .map(|it| c_text(it, || format!("the option `{it}`").into()))
+        .collect::<Result<_>>()?;
+    let needed = program.len().saturating_mul(STACK_PER_BYTE);
+    let work = || here(nvrtc, program, encoded, plan, &arguments);
+    on_large_stack(needed.clamp(STACK, MOST_STACK), &work).unwrap_or_else(|error| {
+        Err(Error::new(
+            ErrorKind::OutOfMemory,
+            format!("no thread can be started for the compiler: {error}"),
+        ))
+    })
+}
+
+/// Runs `work` on a thread with that much stack, or with as much as the system gives.
+fn on_large_stack<T: Send>(mut stack: usize, work: &(dyn Fn() -> T + Sync)) -> io::Result<T> {
+    loop {
+        let done = thread::scope(|scope| {
+            let builder = thread::Builder::new()
+                .name("nvrtc".into())
+                .stack_size(stack);
+            let thread = builder.spawn_scoped(scope, work)?;
+            thread
+                .join()
+                .map_err(|_| io::Error::other("the thread of the compiler panicked"))
+        });
+        match done {
+            Err(error) if stack > STACK / 32 && error.kind() != io::ErrorKind::Other => stack /= 2,
+            done => return done,
+        }
+    }
+}
+
+fn here(
+    nvrtc: &Nvrtc,
+    program: &Program,
+    encoded: &Encoded,
+    plan: &Plan,
+    arguments: &[CString],
+) -> Result<Compiled> {
+    let mut raw = RawProgram::create(nvrtc, encoded)?;
+    let compiled = raw.compile(arguments);
+    let log = raw.log()?;
+    if let Err(error) = compiled {
+        return Err(explain(error, log, program));
+    }
+    let image = raw.image(plan.output)?;
+    if image.is_empty() {
+        return Err(Error::new(
+            ErrorKind::WrongOutput,
+            format!("the compiler made no {:?}", plan.output),
+        )
+        .remedied_by("leave out the raw options that ask for something else"));
+    }
+    let names = program
+        .instances()
+        .zip(&encoded.instances)
+        .map(|(expression, text)| {
+            let name = raw.lowered_name(text).map_err(|error| {
+                error.because(format!(
+                    "nothing of the name `{expression}` has been compiled"
+                ))
+            })?;
+            Ok((expression.to_owned(), name))
+        })
+        .collect::<Result<_>>()?;
+    Ok(Compiled::new(Parts {
+        output: plan.output,
+        architecture: plan.architecture,
+        version: nvrtc.version(),
+        image,
+        names,
+        log,
+    }))
+}
+
+/// Says why a program does not compile: how many errors, the log, and the lines that it speaks of.
+#[cold]
+fn explain(error: Error, log: String, program: &Program) -> Error {
+    let diagnostics = diagnostic::parse(&log);
+    let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
+    let error = match (error.kind(), diagnostics.iter().filter(is_error).count()) {
+        (ErrorKind::Compilation, 1) => error.because("there is an error"),
+        (ErrorKind::Compilation, count @ 2..) => error.because(format!("there are {count} errors")),
+        _ => error,
+    };
+    let error = match missing_header(&diagnostics) {
+        Some(header) => error.remedied_by(format!(
+            "give `{header}` as a header in memory or its directory as an include path"
+        )),
+        None => error,
+    };
+    let excerpt = diagnostic::excerpt(&diagnostics, |file| text_of(program, file));
+    error.with_log(log, diagnostics, excerpt)
+}
+
+/// The header that was not found, if that is the error.
+fn missing_header(diagnostics: &[Diagnostic]) -> Option<&str> {
+    diagnostics.iter().find_map(|it| {
+        let rest = it.message.strip_prefix("could not open source file \"")?;
+        rest.split('"').next()
+    })
+}
+
+/// The text of a file that a diagnostic names: one in memory, or one on disk.
+fn text_of<'a>(program: &'a Program, file: &str) -> Option<Cow<'a, str>> {
+    if let Some(text) = program.text_of(file) {
+        return Some(Cow::Borrowed(text));
+    }
+    let size = std::fs::metadata(file)
+        .ok()
+        .filter(|it| it.is_file())?
+        .len();
+    if size > LARGEST {
+        return None;
+    }
+    let bytes = std::fs::read(file).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
