@@ -56,8 +56,7 @@
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate. Of the options that guide a compiler, the target and the most
 //!   registers have an effect.
-//! * Clusters of several blocks cannot be launched, although what a launch says about them is checked; a linked image is PTX in a fatbin, and
-//!   objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told
+//! * A linked image is PTX in a fatbin, and objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told
 //!   when it is used. A managed variable of a library stands in each context for itself.
 //! * `CUdevice` holds the instance besides the ordinal, which is also what attributes of pointers give; of the first instance they are equal.
 //! * Memory of `cuMemAlloc` is never given out again while there are fresh addresses; an allocation fails as soon as the device's memory is

@@ -21,7 +21,7 @@ pub enum ReportKind {
     OutOfBounds,
     /// An access to memory that is there but closed: another device's without peer access, or written where kernels may only read.
     NoAccess,
-    /// An access to memory that was freed.
+    /// An access to memory that was freed, or to the shared memory of a block that has ended.
     UseAfterFree,
     /// An access to stream-ordered memory before its allocation was executed.
     UseBeforeAllocation,
@@ -41,7 +41,8 @@ pub enum ReportKind {
     Assert,
     /// The kernel released memory that it cannot release.
     BadFree,
-    /// Two threads of a block access the same shared memory, and nothing orders them.
+    /// Two threads of a block or cluster access the same shared memory, and nothing orders them; or a block of a cluster ends, and nothing made
+    /// it wait for another one that uses its shared memory.
     SharedRace,
     /// Threads of a warp synchronise in a way that has no meaning.
     Synchronisation,
@@ -153,7 +154,8 @@ impl Report {
         let kind = match finding.kind {
             FindingKind::ReadAfterWrite
             | FindingKind::WriteAfterRead
-            | FindingKind::WriteAfterWrite => ReportKind::SharedRace,
+            | FindingKind::WriteAfterWrite
+            | FindingKind::OutlivesBlock => ReportKind::SharedRace,
             FindingKind::UninitialisedRead { .. } => ReportKind::UninitialisedRead,
             _ => ReportKind::Synchronisation,
         };
@@ -188,7 +190,9 @@ impl Report {
         match &fault.kind {
             FaultKind::Memory(MemoryFault { address, size, .. })
             | FaultKind::Misaligned { address, size }
-            | FaultKind::OutOfRange { address, size, .. } => {
+            | FaultKind::OutOfRange { address, size, .. }
+            | FaultKind::OutsideCluster { address, size, .. }
+            | FaultKind::BlockEnded { address, size, .. } => {
                 report.address = Some(*address);
                 report.size = Some(*size);
             }

@@ -1,15 +1,17 @@
-//! Mistakes of a block's threads among themselves that a launch can be asked to look for.
+//! Mistakes of a block's or cluster's threads among themselves that a launch can be asked to look for.
 
 use std::fmt;
 
 use crate::Place;
+use crate::exec::RANK_SHIFT;
 
 /// What to look for. All of it costs time, and all blocks run on one thread.
 ///
 /// # What `race` sees
-/// Two threads of a block access the same byte of shared memory, at least one of them writes, and nothing orders the two: no barrier of
-/// the block, named or not, that both (or threads in between) have gone through, and no `.sync` instruction of their warp. It judges the
-/// accesses that were executed, whatever order they had this time.
+/// Two threads of a block, or of the blocks of a cluster, access the same byte of shared memory, at least one of them writes, and nothing
+/// orders the two: no barrier of the block, named or not, or of the cluster, that both (or threads in between) have gone through, and no
+/// `.sync` instruction of their warp. It judges the accesses that were executed, whatever order they had this time. A block that ends while
+/// nothing has made it wait for those that use its shared memory is a mistake of the same kind.
 ///
 /// Nothing is said about accesses that are atomic, volatile or otherwise strong on both sides; such accesses to one address also order
 /// what comes before and after them, `mbarrier` instructions included, so that flags and locks work, and may hide a race. Nothing is said
@@ -36,6 +38,8 @@ pub enum FindingKind {
     WriteAfterRead,
     /// Two writes.
     WriteAfterWrite,
+    /// An access to the shared memory of another block of the cluster, which ends without having waited for it. Both places are the same.
+    OutlivesBlock,
     /// One warp is at different barrier instructions.
     DividedBarrier,
     /// The mask of a `.sync` instruction does not name the lane that executes it.
@@ -63,7 +67,8 @@ pub struct Finding {
     pub first: Place,
     /// What was executed then.
     pub second: Place,
-    /// The byte of shared memory that both access, or the first byte that is read.
+    /// The byte of shared memory that both access, with the number of the block in its cluster from bit 24 on, or the first byte that is
+    /// read.
     pub address: Option<u64>,
 }
 
@@ -73,6 +78,10 @@ impl fmt::Display for Finding {
             FindingKind::ReadAfterWrite => "reads what another thread writes",
             FindingKind::WriteAfterRead => "writes what another thread reads",
             FindingKind::WriteAfterWrite => "writes what another thread writes",
+            FindingKind::OutlivesBlock => {
+                "uses the shared memory of a block of its cluster that may have ended by then: that block waits for no barrier of the cluster \
+                 to which this thread comes afterwards"
+            }
             FindingKind::DividedBarrier => {
                 "comes to a barrier at which another part of its warp is, at another instruction"
             }
@@ -92,6 +101,12 @@ impl fmt::Display for Finding {
             (FindingKind::UninitialisedRead { size, first }, Some(address)) => write!(
                 f,
                 ": address {address:#x}, {size} bytes, of which byte {first} is the first such"
+            )?,
+            (_, Some(address)) if address >> RANK_SHIFT != 0 => write!(
+                f,
+                ", byte {:#x} of the shared memory of block {} of the cluster, without a barrier between",
+                address & ((1 << RANK_SHIFT) - 1),
+                address >> RANK_SHIFT
             )?,
             (_, Some(address)) => write!(
                 f,

@@ -49,6 +49,10 @@ pub(crate) enum Op {
     BarrierArrive,
     /// As `BarrierSync`, and counts the lanes whose predicate `src[2]` is set.
     BarrierReduce,
+    /// Arrives at the cluster's barrier, and hands on what was done before unless `imm` is 1.
+    ClusterArrive,
+    /// Waits there for all threads of the cluster.
+    ClusterWait,
 }
 
 /// The `target` of barriers that want the whole warp at one instruction.
@@ -142,6 +146,15 @@ pub(crate) enum Special {
     Ntid(usize),
     Ctaid(usize),
     Nctaid(usize),
+    /// The cluster's coordinates among clusters, and how many of these there are.
+    Clusterid(usize),
+    Nclusterid(usize),
+    /// The block's coordinates in its cluster, and its number there.
+    ClusterCtaid(usize),
+    ClusterCtarank,
+    ClusterNctaid(usize),
+    ClusterNctarank,
+    ExplicitCluster,
     Laneid,
     Warpid,
     Nwarpid,

@@ -3,6 +3,7 @@
 mod access;
 mod barriers;
 mod block;
+mod cluster;
 mod env;
 mod findings;
 mod grid;
@@ -19,6 +20,7 @@ mod templates;
 mod unwritten;
 mod warp;
 
+pub(crate) use cluster::RANK_SHIFT;
 pub(crate) use env::{Env, LaneError};
 pub(crate) use findings::Site;
 pub use grid::run;

@@ -96,6 +96,24 @@ pub enum FaultKind {
         /// Bytes that the space has.
         limit: u64,
     },
+    /// The access names shared memory of the cluster that it cannot reach.
+    OutsideCluster {
+        /// The address, with the number of the block from bit 24 on.
+        address: u64,
+        /// Bytes of the access.
+        size: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The access goes to the shared memory of a block that has ended.
+    BlockEnded {
+        /// The number of that block in the cluster.
+        block: u32,
+        /// The address, with the number of the block from bit 24 on.
+        address: u64,
+        /// Bytes of the access.
+        size: usize,
+    },
     /// The kernel executed `trap`.
     Trap,
     /// An `assert` of the kernel failed.
@@ -174,6 +192,18 @@ impl fmt::Display for FaultKind {
                     "{window} address {address:#x}, {size} bytes: outside the {limit} bytes of {window} memory"
                 )
             }
+            Self::OutsideCluster { address, size, why } => {
+                write!(f, "shared address {address:#x}, {size} bytes: {why}")
+            }
+            Self::BlockEnded {
+                block,
+                address,
+                size,
+            } => write!(
+                f,
+                "shared address {address:#x}, {size} bytes: it lies in block {block} of the cluster, which has ended; the blocks of a cluster \
+                 must wait for each other before one ends whose shared memory another uses"
+            ),
             Self::Trap => f.write_str("the kernel executed trap"),
             Self::Unsupported(what) => write!(f, "not implemented: {what}"),
             Self::Deadlock { waits_for } => write!(

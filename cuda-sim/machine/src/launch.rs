@@ -9,6 +9,9 @@ pub struct Launch<'a> {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, where the launch has clusters: they divide the grid, and are at most 16 together. They run at the
+    /// same time and reach each other's shared memory. Without, each block is a cluster of its own.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The parameter buffer, laid out as [`Kernel::params`](crate::Kernel::params) says.
@@ -42,6 +45,7 @@ impl<'a> Launch<'a> {
         Self {
             grid,
             block,
+            cluster: None,
             dynamic_shared: 0,
             params,
             globals: &[],

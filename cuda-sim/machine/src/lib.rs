@@ -69,7 +69,8 @@
 //! program counter first, so that they meet again as early as possible; a group that keeps branching backwards while others could run makes
 //! room for them, so lanes that spin until another lane has done something do not wait for ever. Barriers park lanes. Blocks that cannot
 //! influence each other run to their end one after the other, on [several threads](Launch::threads) if there is enough to do; blocks that
-//! could run on one thread, side by side as soon as one does not end within its share.
+//! could run on one thread, side by side as soon as one does not end within its share. The blocks of a [cluster](Launch::cluster) always run
+//! side by side, and different clusters go by those same rules.
 //!
 //! # Speed
 //! `cargo run --release -p cuda-sim-machine --example throughput` measures lane instructions per second on one core, for any processor and

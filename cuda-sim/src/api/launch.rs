@@ -213,11 +213,6 @@ pub(super) fn launch(
             return Err(code::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }
-    if cluster.is_some_and(|cluster| cluster.iter().any(|extent| *extent > 1)) {
-        drop(state);
-        let what = format!("{}: launches of clusters of several blocks", call.symbol);
-        return Err(unsupported(call, what));
-    }
     let (module, kernel) = (std::sync::Arc::clone(&function.loaded), function.kernel);
     let workspace = if shape.cooperative {
         state.workspace(target.stream.context, call.number)?
@@ -229,6 +224,7 @@ pub(super) fn launch(
         kernel,
         grid: shape.grid,
         block: shape.block,
+        cluster,
         dynamic_shared: shape.shared,
         params,
         workspace,

@@ -154,6 +154,7 @@ impl State {
         let launch = Launch {
             grid: work.grid,
             block: work.block,
+            cluster: work.cluster,
             dynamic_shared: work.dynamic_shared,
             params: &work.params,
             globals: &work.module.globals,
@@ -255,6 +256,8 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
             window: Window::Shared | Window::Local | Window::Param,
             ..
         } => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
+        FaultKind::OutsideCluster { .. } => (code::LAUNCH_FAILED, ReportKind::OutOfBounds),
+        FaultKind::BlockEnded { .. } => (code::LAUNCH_FAILED, ReportKind::UseAfterFree),
         FaultKind::BadCall { .. } => (code::INVALID_PC, ReportKind::BadCall),
         FaultKind::Assert { .. } => (code::ASSERT, ReportKind::Assert),
         FaultKind::BadFree { .. } => (code::ILLEGAL_ADDRESS, ReportKind::BadFree),

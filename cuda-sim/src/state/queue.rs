@@ -48,6 +48,8 @@ pub(crate) struct KernelWork {
     pub(crate) kernel: usize,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    /// Blocks of a cluster, where the launch has clusters.
+    pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
     pub(crate) params: Vec<u8>,
     /// Address of the workspace of a cooperative launch; 0 for other launches.

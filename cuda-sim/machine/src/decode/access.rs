@@ -57,7 +57,8 @@ fn space<'m, 'a>(rest: &'m [&'a str]) -> (Space, &'m [&'a str]) {
     };
     match *first {
         "global" | "const" => (Space::Global, after),
-        "shared" | "shared::cta" | "shared::cluster" => (Space::Shared, after),
+        "shared" | "shared::cta" => (Space::Shared, after),
+        "shared::cluster" => (Space::Cluster, after),
         "local" => (Space::Local, after),
         "param" | "param::entry" | "param::func" => (Space::Param, after),
         _ => (Space::Generic, rest),
@@ -118,7 +119,11 @@ pub(super) fn form(mnemonic: &[&str]) -> Option<Form> {
         Order::Weak => true,
         Order::Volatile => cached.is_none() && !evicts && policy.is_none(),
         Order::Scoped => {
-            cached.is_none() && matches!(space, Space::Global | Space::Generic | Space::Shared)
+            cached.is_none()
+                && matches!(
+                    space,
+                    Space::Global | Space::Generic | Space::Shared | Space::Cluster
+                )
         }
         Order::MemoryMapped => cached.is_none() && !hints && device && count == 1,
     };

@@ -10,6 +10,7 @@ use crate::exec::{CALL_PARAMS, Space};
 use crate::ops::clock;
 use crate::ops::compare::negate;
 use crate::ops::map::Ty;
+use crate::ops::moves;
 
 /// An address as an instruction carries it.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +126,14 @@ impl<'a> Decoder<'_, 'a> {
         }
         if let Some(row) = self.clock_source(name, ty)? {
             return Ok(row);
+        }
+        if (name, ty) == ("%is_explicit_cluster", Ty::Pred) {
+            let word = Init::Special(Special::ExplicitCluster);
+            let mut instr = self.instr(Op::Alu(moves::test_word));
+            instr.src[0] = self.symbols.constant(32, word, &mut self.code);
+            instr.dst[0] = super::symbols::new_row(1, &mut self.code);
+            self.push(instr);
+            return Ok(instr.dst[0]);
         }
         match (special(name), ty) {
             (Some((bits, special)), Ty::B32 | Ty::B64) if bits == ty.bits() => Ok(self
@@ -256,7 +265,12 @@ impl<'a> Decoder<'_, 'a> {
                     .variable(symbol, 0)
                     .ok_or_else(|| format!("`{name}` has no address"))?;
                 // Without a space, a variable of any space can be named; only those that lie in global memory have that address there.
-                if home != space && !(space == Space::Generic && home == Space::Global) {
+                let reaches = |space| match space {
+                    Space::Generic => home == Space::Global,
+                    Space::Cluster => home == Space::Shared,
+                    _ => false,
+                };
+                if home != space && !reaches(space) {
                     return Err(format!(
                         "`{name}` does not lie in the space that the instruction names"
                     ));
@@ -291,11 +305,10 @@ fn special(name: &str) -> Option<(u32, Special)> {
             "%ntid" => (32, Special::Ntid(axis)),
             "%ctaid" => (32, Special::Ctaid(axis)),
             "%nctaid" => (32, Special::Nctaid(axis)),
-            // Without clusters, each block is one.
-            "%clusterid" => (32, Special::Ctaid(axis)),
-            "%nclusterid" => (32, Special::Nctaid(axis)),
-            "%cluster_ctaid" => (32, Special::Zero),
-            "%cluster_nctaid" => (32, Special::One),
+            "%clusterid" => (32, Special::Clusterid(axis)),
+            "%nclusterid" => (32, Special::Nclusterid(axis)),
+            "%cluster_ctaid" => (32, Special::ClusterCtaid(axis)),
+            "%cluster_nctaid" => (32, Special::ClusterNctaid(axis)),
             _ => return None,
         });
     }
@@ -307,8 +320,8 @@ fn special(name: &str) -> Option<(u32, Special)> {
         // The machine is one multiprocessor.
         "%smid" => (32, Special::Zero),
         "%nsmid" => (32, Special::One),
-        "%cluster_ctarank" => (32, Special::Zero),
-        "%cluster_nctarank" => (32, Special::One),
+        "%cluster_ctarank" => (32, Special::ClusterCtarank),
+        "%cluster_nctarank" => (32, Special::ClusterNctarank),
         "%envreg1" => (32, Special::WorkspaceHigh),
         "%envreg2" => (32, Special::WorkspaceLow),
         "%lanemask_eq" => (32, Special::LanemaskEq),

@@ -19,7 +19,8 @@ fn barrier_space(modifiers: &[&str]) -> Option<Space> {
         rest => rest,
     };
     match rest {
-        ["shared" | "shared::cta" | "shared::cluster", "b64"] => Some(Space::Shared),
+        ["shared" | "shared::cta", "b64"] => Some(Space::Shared),
+        ["shared::cluster", "b64"] => Some(Space::Cluster),
         ["b64"] => Some(Space::Generic),
         _ => None,
     }

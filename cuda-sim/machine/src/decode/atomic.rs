@@ -31,7 +31,8 @@ fn form<'a>(returns: bool, modifiers: &[&'a str]) -> Option<Form<'a>> {
     };
     let (space, rest) = match rest {
         ["global", rest @ ..] => (Space::Global, rest),
-        ["shared" | "shared::cta" | "shared::cluster", rest @ ..] => (Space::Shared, rest),
+        ["shared" | "shared::cta", rest @ ..] => (Space::Shared, rest),
+        ["shared::cluster", rest @ ..] => (Space::Cluster, rest),
         rest => (Space::Generic, rest),
     };
     let (operation, rest) = rest.split_first()?;
@@ -39,8 +40,9 @@ fn form<'a>(returns: bool, modifiers: &[&'a str]) -> Option<Form<'a>> {
         ["noftz", rest @ ..] => (true, rest),
         rest => (false, rest),
     };
+    let is_shared = matches!(space, Space::Shared | Space::Cluster);
     let (policy, rest) = match rest {
-        ["L2::cache_hint", rest @ ..] if space != Space::Shared => (true, rest),
+        ["L2::cache_hint", rest @ ..] if !is_shared => (true, rest),
         rest => (false, rest),
     };
     let (count, ty) = match rest {
@@ -50,7 +52,7 @@ fn form<'a>(returns: bool, modifiers: &[&'a str]) -> Option<Form<'a>> {
         ["v8", ty] => (8, ty),
         _ => return None,
     };
-    (count == 1 || space != Space::Shared).then_some(Form {
+    (count == 1 || !is_shared).then_some(Form {
         space,
         operation,
         noftz,

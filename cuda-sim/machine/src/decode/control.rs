@@ -47,6 +47,9 @@ impl<'a> Decoder<'_, 'a> {
             ["bar" | "barrier", rest @ ..] => rest,
             _ => return Ok(false),
         };
+        if let (["barrier", ..], ["cluster", rest @ ..]) = (mnemonic, rest) {
+            return Ok(operands.is_empty() && self.cluster_barrier(rest));
+        }
         let aligned = mnemonic.contains(&"aligned") || mnemonic.first() == Some(&"bar");
         let rest = rest.strip_prefix(&["cta"]).unwrap_or(rest);
         let first = self.code.instructions.len();
@@ -72,6 +75,27 @@ impl<'a> Decoder<'_, 'a> {
             }
         }
         known
+    }
+
+    /// `barrier.cluster`
+    fn cluster_barrier(&mut self, form: &[&str]) -> bool {
+        let (op, relaxed, rest) = match form {
+            ["arrive", "relaxed", rest @ ..] => (Op::ClusterArrive, true, rest),
+            ["arrive", "release", rest @ ..] | ["arrive", rest @ ..] => {
+                (Op::ClusterArrive, false, rest)
+            }
+            ["wait", "acquire", rest @ ..] | ["wait", rest @ ..] => (Op::ClusterWait, false, rest),
+            _ => return false,
+        };
+        let mut instr = self.instr(op);
+        instr.imm = i64::from(relaxed);
+        match rest {
+            [] => {}
+            ["aligned"] => instr.target = ALIGNED,
+            _ => return false,
+        }
+        self.push(instr);
+        true
     }
 
     /// `bar.red`: arrives, waits, and then reads what the barrier has counted.

@@ -1,4 +1,5 @@
-//! What an instruction does to other blocks: whether the blocks of a kernel may run in any order, and at the same time.
+//! What an instruction does to other clusters: whether those of a kernel may run in any order, and at the same time. Without clusters,
+//! each block is one.
 
 use std::collections::HashMap;
 
@@ -64,10 +65,14 @@ pub(super) fn effect<'a>(
     result_is_read: impl FnOnce() -> bool,
 ) -> Effect<'a> {
     let stays_inside = |space: &str| {
-        matches!(space, "shared" | "shared::cta" | "local" | "const") || space.starts_with("param")
+        matches!(
+            space,
+            "shared" | "shared::cta" | "shared::cluster" | "local" | "const"
+        ) || space.starts_with("param")
     };
     let inside = mnemonic.iter().any(|part| stays_inside(part));
-    let block_scope = mnemonic.contains(&"cta");
+    // The blocks of a cluster always run together: what they do among themselves, other clusters do not notice.
+    let block_scope = mnemonic.contains(&"cta") || mnemonic.contains(&"cluster");
     match mnemonic {
         ["ld" | "ldu" | "st", rest @ ..] => {
             let strong = |part: &&str| {
@@ -136,7 +141,9 @@ fn is_internal(op: Op) -> bool {
         | Op::Trap
         | Op::BarrierSync
         | Op::BarrierArrive
-        | Op::BarrierReduce => true,
+        | Op::BarrierReduce
+        | Op::ClusterArrive
+        | Op::ClusterWait => true,
         Op::Access(_) => false,
     }
 }

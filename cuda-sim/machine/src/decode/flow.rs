@@ -58,6 +58,8 @@ fn use_of(opcode: &str, pushed: &[Instr]) -> Use {
                 | Op::Trap
                 | Op::BarrierSync
                 | Op::BarrierArrive
+                | Op::ClusterArrive
+                | Op::ClusterWait
         )
     };
     if pushed.iter().all(control) {

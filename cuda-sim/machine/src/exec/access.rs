@@ -202,9 +202,8 @@ impl Env<'_> {
                         self.note_unwritten(site, lanes, lane * size + first);
                     }
                 }
-                Space::Shared => {
-                    let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
-                    into.copy_from_slice(&self.shared[at..at + size]);
+                Space::Shared | Space::Cluster => {
+                    into.copy_from_slice(self.shared_at(lane, space, offset, size)?);
                 }
                 Space::Local => {
                     let at = piece(
@@ -291,9 +290,9 @@ impl Env<'_> {
                     let stored = self.shape.memory.store(offset, bytes);
                     stored.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
                 }
-                Space::Shared => {
-                    let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
-                    self.shared[at..at + size].copy_from_slice(bytes);
+                Space::Shared | Space::Cluster => {
+                    let place = self.shared_at(lane, space, offset, size)?;
+                    place.copy_from_slice(bytes);
                 }
                 Space::Local => {
                     let at = piece(
@@ -346,9 +345,9 @@ impl Env<'_> {
             });
         }
         match resolve(space, address) {
-            (Space::Shared, offset) => {
-                let at = piece(lane, 0, self.shared.len(), offset, size, Window::Shared)?;
-                Ok(update_bytes(&mut self.shared[at..at + size], update))
+            (space @ (Space::Shared | Space::Cluster), offset) => {
+                let place = self.shared_at(lane, space, offset, size)?;
+                Ok(update_bytes(place, update))
             }
             (Space::Local, offset) => {
                 let at = piece(

@@ -38,8 +38,6 @@ pub(crate) struct Barriers {
     ended: u32,
     /// Barriers whose threads can go on.
     complete: u32,
-    /// Accesses to shared memory, where races are looked for.
-    pub(crate) race: Option<Box<Race>>,
     /// The instruction through which a warp came first to a barrier that wants all of it at one, where that is looked at.
     first: HashMap<(usize, u32), Seen>,
 }
@@ -54,14 +52,14 @@ pub(crate) struct Arrival<'a> {
     /// Lanes of the warp that have not ended.
     pub(crate) live: u32,
     pub(crate) block: [u32; 3],
+    /// The number of the block in its cluster.
+    pub(crate) rank: u32,
 }
 
 impl Barriers {
-    pub(crate) fn new(threads: u32, shape: &Shape<'_>) -> Self {
-        let race = (shape.launch.checks.race).then(|| Box::new(Race::new(shape)));
+    pub(crate) fn new(threads: u32) -> Self {
         Self {
             live: threads,
-            race,
             ..Self::default()
         }
     }
@@ -71,6 +69,7 @@ impl Barriers {
         &mut self,
         arrival: &Arrival<'_>,
         shape: &Shape<'_>,
+        race: &mut Option<Box<Race>>,
     ) -> Result<Option<usize>, LaneError> {
         let (i, lanes) = (arrival.instruction, arrival.lanes);
         let registers = &arrival.scope.registers;
@@ -111,35 +110,36 @@ impl Barriers {
             barrier.set += (registers.predicate(i.src[2]) & lanes).count_ones();
         }
         let waits = !matches!(i.op, Op::BarrierArrive);
-        if let Some(race) = &mut self.race {
-            race.arrive(number, arrival.warp, lanes, waits);
+        if let Some(race) = race {
+            race.arrive(arrival.rank, number, arrival.warp, lanes, waits);
         }
         if i.is_aligned() && shape.launch.checks.sync {
             self.compare(number, arrival, shape);
         }
-        self.check(number);
+        self.check(number, arrival.rank, race);
         Ok(waits.then_some(number))
     }
 
     /// A warp must come to an aligned barrier as a whole, at one instruction.
     #[cold]
-    fn compare(&mut self, number: usize, arrival: &Arrival<'_>, shape: &Shape<'_>) {
+    pub(crate) fn compare(&mut self, number: usize, arrival: &Arrival<'_>, shape: &Shape<'_>) {
         let here = Seen {
             site: Site {
                 function: arrival.scope.function,
                 source: arrival.instruction.source,
             },
+            block: arrival.block,
             thread: arrival.warp * WARP_SIZE as u32 + arrival.lanes.trailing_zeros(),
         };
         let key = (number, arrival.warp);
         let first = *self.first.entry(key).or_insert(here);
         if let (Some(findings), true) = (&shape.findings, first.site != here.site) {
             let kind = FindingKind::DividedBarrier;
-            findings.add(shape, arrival.block, kind, [first, here], None);
+            findings.add(shape, kind, [first, here], None);
         }
     }
 
-    fn check(&mut self, number: usize) {
+    fn check(&mut self, number: usize, rank: u32, race: &mut Option<Box<Race>>) {
         let live = self.live;
         let barrier = &mut self.barriers[number];
         if barrier.in_use && barrier.arrived >= barrier.expected.unwrap_or(live) {
@@ -149,11 +149,21 @@ impl Barriers {
                 ..Barrier::default()
             };
             self.complete |= 1 << number;
-            if let Some(race) = &mut self.race {
-                race.complete(number);
+            if let Some(race) = race {
+                race.complete(rank, number);
             }
-            self.first.retain(|(other, _), _| *other != number);
+            self.forget(number);
         }
+    }
+
+    /// Forgets through which instruction warps came to a barrier.
+    pub(crate) fn forget(&mut self, number: usize) {
+        self.first.retain(|(other, _), _| *other != number);
+    }
+
+    /// Forgets it for one warp.
+    pub(crate) fn forget_warp(&mut self, number: usize, warp: u32) {
+        self.first.remove(&(number, warp));
     }
 
     /// The barriers that have opened since the last question.
@@ -162,11 +172,11 @@ impl Barriers {
     }
 
     /// Threads end; barriers that wait for all living threads need not wait for them.
-    pub(crate) fn leave(&mut self, threads: u32) {
+    pub(crate) fn leave(&mut self, threads: u32, rank: u32, race: &mut Option<Box<Race>>) {
         self.live -= threads;
         self.ended += threads;
         for number in 0..self.barriers.len() {
-            self.check(number);
+            self.check(number, rank, race);
         }
     }
 

@@ -2,22 +2,36 @@
 
 use crate::FaultKind;
 use crate::exec::barriers::Barriers;
+use crate::exec::cluster::{Common, Peers};
 use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
 use crate::exec::local::{LocalMemory, clear};
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
-use crate::exec::warp::{BlockParts, Meter, Pause, Warp, WarpFault, new_scope};
+use crate::exec::warp::{
+    ARRIVALS, BARRIERS, BlockParts, CLUSTER_BARRIER, Meter, Pause, Warp, WarpFault, new_scope,
+};
 
 /// A block that runs.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) index: [u32; 3],
     warps: Vec<Warp>,
-    shared: Vec<u8>,
+    pub(crate) shared: Vec<u8>,
     barriers: Barriers,
     /// Where the next turn starts.
     first: usize,
+    ended: bool,
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// All threads have ended.
+    Ended,
+    /// Every thread that has not ended waits.
+    Stuck,
+    Ran,
 }
 
 impl Block {
@@ -31,6 +45,8 @@ impl Block {
             templates,
             shared: &mut shared,
             barriers: &mut barriers,
+            peers: Peers::default(),
+            common: &mut Common::default(),
             unwritten: &mut Unwritten::default(),
             block: [0; 3],
             clock: 0,
@@ -43,7 +59,9 @@ impl Block {
                 index,
                 live: 0,
                 scopes: vec![scope],
-                parked: [0; 16],
+                parked: [0; BARRIERS],
+                arrived: 0,
+                passed: 0,
                 local,
             }
         };
@@ -54,7 +72,12 @@ impl Block {
             shared,
             barriers,
             first: 0,
+            ended: true,
         }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Puts all threads at the start of the kernel; whatever ran here before has ended. `first` says which warp begins.
@@ -69,12 +92,15 @@ impl Block {
         self.index = index;
         self.first = first % self.warps.len().max(1);
         clear(&mut self.shared);
-        self.barriers = Barriers::new(threads, shape);
+        self.ended = false;
+        self.barriers = Barriers::new(threads);
         let parts = BlockParts {
             shape,
             templates,
             shared: &mut self.shared,
             barriers: &mut self.barriers,
+            peers: Peers::default(),
+            common: &mut Common::default(),
             unwritten: &mut Unwritten::default(),
             block: index,
             clock: 0,
@@ -85,15 +111,21 @@ impl Block {
         }
     }
 
-    /// Gives each warp a turn of `turn` instructions. Says whether the block has ended.
+    /// Gives each warp a turn of `turn` instructions.
+    #[expect(clippy::too_many_arguments, reason = "what a warp needs")]
     pub(crate) fn run(
         &mut self,
         shape: &Shape<'_>,
         templates: &Templates,
+        mut peers: Peers<'_>,
+        common: &mut Common,
         turn: u64,
         meter: &mut Meter,
         unwritten: &mut Unwritten,
-    ) -> Result<bool, (usize, WarpFault)> {
+    ) -> Result<Progress, (usize, WarpFault)> {
+        if self.ended {
+            return Ok(Progress::Ended);
+        }
         let mut ended = 0;
         let mut stuck = true;
         let count = self.warps.len();
@@ -101,7 +133,7 @@ impl Block {
             let index = (self.first + step) % count;
             let fuel = turn.min(meter.fuel);
             if fuel == 0 {
-                return Ok(false);
+                return Ok(Progress::Ran);
             }
             let warp = &mut self.warps[index];
             if warp.live == 0 {
@@ -113,6 +145,8 @@ impl Block {
                 templates,
                 shared: &mut self.shared,
                 barriers: &mut self.barriers,
+                peers: peers.reborrow(),
+                common: &mut *common,
                 unwritten: &mut *unwritten,
                 block: self.index,
                 clock: meter.instructions,
@@ -141,15 +175,25 @@ impl Block {
                 }
             }
         }
-        if ended < count && stuck {
-            return Err(self.deadlock());
+        self.ended = ended == count;
+        Ok(match (self.ended, stuck) {
+            (true, _) => Progress::Ended,
+            (false, true) => Progress::Stuck,
+            (false, false) => Progress::Ran,
+        })
+    }
+
+    /// Lets the threads go on that wait at the cluster's barrier: all have arrived.
+    pub(crate) fn pass_cluster_barrier(&mut self, rank: u32, common: &mut Common) {
+        self.barriers.forget(ARRIVALS);
+        for warp in &mut self.warps {
+            warp.pass_cluster_barrier(rank, common);
         }
-        Ok(ended == count)
     }
 
     /// The fault of the first lane that waits in vain.
     #[cold]
-    fn deadlock(&self) -> (usize, WarpFault) {
+    pub(crate) fn deadlock(&self, common: &Common) -> (usize, WarpFault) {
         for (index, warp) in self.warps.iter().enumerate() {
             for scope in &warp.scopes {
                 let stuck = scope.parked | scope.waiting;
@@ -161,6 +205,7 @@ impl Block {
                 let pc = scope.places.of(lane) - u32::from(at_barrier);
                 let barrier = warp.parked.iter().position(|lanes| lanes >> lane & 1 == 1);
                 let waits_for = match barrier {
+                    Some(CLUSTER_BARRIER) => common.barrier.missing(),
                     Some(barrier) => self.barriers.missing(barrier),
                     None => String::from(
                         "the other lanes of its member mask, which have not come to this instruction",

@@ -2,6 +2,7 @@
 
 use crate::code::Special;
 use crate::exec::barriers::Barriers;
+use crate::exec::cluster::{Common, Peers};
 use crate::exec::findings::Findings;
 use crate::exec::local::LocalMemory;
 use crate::exec::unwritten::Unwritten;
@@ -36,6 +37,9 @@ pub(crate) struct Env<'a> {
     /// The warp's local memory.
     pub(crate) local: &'a mut LocalMemory,
     pub(crate) barriers: &'a mut Barriers,
+    /// The other blocks of the cluster, and what all of them have in common.
+    pub(crate) peers: Peers<'a>,
+    pub(crate) common: &'a mut Common,
     /// Reads of what nothing had written.
     pub(crate) unwritten: &'a mut Unwritten,
     /// Coordinates of the block, and the number of the warp in it.
@@ -57,8 +61,15 @@ pub(crate) fn special(which: Special, shape: &Shape<'_>, warp: u32, lane: u32) -
         Special::Tid(_) => thread / x / y % z,
         Special::Ntid(axis) => shape.launch.block[axis],
         // Set when a block starts.
-        Special::Ctaid(_) => 0,
+        Special::Ctaid(_)
+        | Special::Clusterid(_)
+        | Special::ClusterCtaid(_)
+        | Special::ClusterCtarank => 0,
         Special::Nctaid(axis) => shape.launch.grid[axis],
+        Special::Nclusterid(axis) => shape.launch.grid[axis] / shape.cluster()[axis],
+        Special::ClusterNctaid(axis) => shape.cluster()[axis],
+        Special::ClusterNctarank => shape.cluster().iter().product(),
+        Special::ExplicitCluster => u32::from(shape.launch.cluster.is_some()),
         Special::Laneid => lane,
         Special::Warpid => warp,
         Special::Nwarpid => (x * y * z).div_ceil(32),

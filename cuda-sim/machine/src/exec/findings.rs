@@ -18,6 +18,7 @@ pub(crate) struct Site {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) site: Site,
+    pub(crate) block: [u32; 3],
     pub(crate) thread: u32,
 }
 
@@ -37,11 +38,10 @@ impl Findings {
         }
     }
 
-    /// Reports two threads of a block, unless their instructions are known already.
+    /// Reports two threads of a block or cluster, unless their instructions are known already.
     pub(crate) fn add(
         &self,
         shape: &Shape<'_>,
-        block: [u32; 3],
         kind: FindingKind,
         [first, second]: [Seen; 2],
         address: Option<u64>,
@@ -51,8 +51,14 @@ impl Findings {
         if !known.insert(pair) {
             return;
         }
-        let place =
-            |seen: Seen| shape.place(seen.site.function, seen.site.source, block, seen.thread);
+        let place = |seen: Seen| {
+            shape.place(
+                seen.site.function,
+                seen.site.source,
+                seen.block,
+                seen.thread,
+            )
+        };
         let (Some(first), Some(second)) = (place(first), place(second)) else {
             return;
         };

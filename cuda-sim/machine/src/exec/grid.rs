@@ -1,7 +1,7 @@
-//! A whole launch: checks it, and runs its blocks.
+//! A whole launch: checks it, and runs its clusters.
 
 use crate::code::{Code, Instr};
-use crate::exec::block::Block;
+use crate::exec::cluster::{self, Cluster};
 use crate::exec::env::Shape;
 use crate::exec::findings::Findings;
 use crate::exec::order::Start;
@@ -75,26 +75,26 @@ pub(super) struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// A block that can be started.
-    pub(super) fn new_block(&self) -> Block {
-        Block::new(self.kernel.function, self.shape, self.templates)
+    /// A cluster that can be started.
+    pub(super) fn new_cluster(&self) -> Cluster {
+        Cluster::new(self.kernel.function, self.shape, self.templates)
     }
 
-    pub(super) fn start(&self, block: &mut Block, start: Start) {
-        block.start(start.block, start.first_warp, self.shape, self.templates);
+    pub(super) fn start(&self, cluster: &mut Cluster, start: Start) {
+        cluster.start(start, self.shape, self.templates);
     }
 
-    /// Gives each warp of a block a turn of that many instructions; says whether the block has ended.
+    /// Gives each warp of a cluster a turn of that many instructions; says whether the cluster has ended.
     pub(super) fn advance(
         &self,
-        block: &mut Block,
+        cluster: &mut Cluster,
         turn: u64,
         meter: &mut Meter,
         unwritten: &mut Unwritten,
     ) -> Result<bool, Fault> {
-        block
+        cluster
             .run(self.shape, self.templates, turn, meter, unwritten)
-            .map_err(|(warp, fault)| self.place(block.index, warp, fault))
+            .map_err(|it| self.place(it.block, it.warp, it.fault))
     }
 
     #[cold]
@@ -140,6 +140,7 @@ fn check(kernel: &Kernel, program: &Program, launch: &Launch<'_>) -> Result<(), 
             "a grid of {x}×{y}×{z} blocks; a grid has 1 to 2147483647×65535×65535"
         ));
     }
+    cluster::check(launch)?;
     let needed = kernel.params_size();
     if launch.params.len() < needed {
         return Err(format!(

@@ -1,6 +1,6 @@
-//! Blocks that may influence each other: on one thread, side by side as soon as one does not end within its share.
+//! Clusters whose blocks may influence those of others: on one thread, side by side as soon as one does not end within its share.
 
-use crate::exec::block::Block;
+use crate::exec::cluster::Cluster;
 use crate::exec::grid::{Grid, TURN};
 use crate::exec::order::Order;
 use crate::exec::unwritten::Unwritten;
@@ -21,26 +21,27 @@ pub(super) fn run(grid: &Grid<'_>) -> (Result<Statistics, Fault>, Unwritten) {
 
 fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fault> {
     let mut order = Order::new(grid.shape.launch);
-    let (mut resident, mut spare) = (Vec::<Block>::new(), Vec::<Block>::new());
+    let (mut resident, mut spare) = (Vec::<Cluster>::new(), Vec::<Cluster>::new());
     let mut statistics = Statistics::default();
     let mut meter = Meter {
         fuel: grid.shape.launch.limits.instructions,
         ..Meter::default()
     };
+    let most = MOST_RESIDENT / grid.shape.cluster_blocks().max(1) as usize;
     // The blocks of a cooperative launch are all there from the start.
     let mut wanted = if grid.shape.launch.workspace == 0 {
         1
     } else {
-        MOST_RESIDENT
+        most
     };
     loop {
         while resident.len() < wanted {
             let Some(start) = order.next() else {
                 break;
             };
-            let mut block = spare.pop().unwrap_or_else(|| grid.new_block());
-            grid.start(&mut block, start);
-            resident.push(block);
+            let mut cluster = spare.pop().unwrap_or_else(|| grid.new_cluster());
+            grid.start(&mut cluster, start);
+            resident.push(cluster);
         }
         if resident.is_empty() {
             statistics.instructions = meter.instructions;
@@ -50,9 +51,9 @@ fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fau
         let mut ended = 0;
         let mut next = 0;
         let turn = if resident.len() > 1 { SHORT_TURN } else { TURN };
-        while let Some(block) = resident.get_mut(next) {
-            if visit(grid, block, turn, &mut meter, unwritten)? {
-                ended += 1;
+        while let Some(cluster) = resident.get_mut(next) {
+            if visit(grid, cluster, turn, &mut meter, unwritten)? {
+                ended += cluster.len();
                 spare.push(resident.remove(next));
             } else {
                 next += 1;
@@ -63,23 +64,23 @@ fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fau
             return Err(grid.timeout());
         }
         if ended == 0 {
-            wanted = (wanted * 2).min(MOST_RESIDENT);
+            wanted = (wanted * 2).min(most);
         }
     }
 }
 
-/// Runs a block until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
-/// it waits for longer may be another block.
+/// Runs a cluster until it ends or has had its share; says whether it has ended. It runs on while its warps wait for each other only; what
+/// it waits for longer may be another cluster.
 fn visit(
     grid: &Grid<'_>,
-    block: &mut Block,
+    cluster: &mut Cluster,
     turn: u64,
     meter: &mut Meter,
     unwritten: &mut Unwritten,
 ) -> Result<bool, Fault> {
     let share = meter.instructions.saturating_add(turn * 10);
     loop {
-        let ended = grid.advance(block, turn, meter, unwritten)?;
+        let ended = grid.advance(cluster, turn, meter, unwritten)?;
         if ended || meter.fuel == 0 || meter.instructions > share {
             return Ok(ended);
         }

@@ -1,20 +1,22 @@
-//! The order in which blocks start.
+//! The order in which clusters start; without clusters, each block is one.
 
 use crate::Launch;
 
-/// A block that is to start.
+/// A cluster that is to start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
-    /// Its place in the grid.
+    /// The place of its first block in the grid.
     pub(crate) block: [u32; 3],
     /// The warp with which its turns begin.
     pub(crate) first_warp: usize,
 }
 
-/// Blocks in launch order: ascending, or for a seed other than 0 some other order that visits each block once.
+/// Clusters in launch order: ascending, or for a seed other than 0 some other order that visits each one once.
 #[derive(Debug)]
 pub(crate) struct Order {
-    grid: [u32; 3],
+    /// Clusters of the grid, and blocks of each.
+    clusters: [u32; 3],
+    cluster: [u32; 3],
     count: u64,
     done: u64,
     start: u64,
@@ -24,13 +26,16 @@ pub(crate) struct Order {
 
 impl Order {
     pub(crate) fn new(launch: &Launch<'_>) -> Self {
-        let count = launch
-            .grid
+        let cluster = launch.cluster.unwrap_or([1; 3]);
+        let axes = [0, 1, 2];
+        let clusters = axes.map(|axis: usize| launch.grid[axis] / cluster[axis]);
+        let count = clusters
             .iter()
             .map(|&extent| u64::from(extent))
             .product::<u64>();
         let mut order = Self {
-            grid: launch.grid,
+            clusters,
+            cluster,
             count,
             done: 0,
             start: 0,
@@ -39,7 +44,7 @@ impl Order {
         };
         if launch.seed != 0 {
             order.start = order.draw() % count;
-            // Steps without a common divisor with the count visit every block.
+            // Steps without a common divisor with the count visit every cluster.
             order.step = (order.draw() % count).max(1);
             while gcd(order.step, count) != 1 {
                 order.step += 1;
@@ -55,12 +60,12 @@ impl Order {
         (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 1
     }
 
-    /// Blocks that have not started.
+    /// Clusters that have not started.
     pub(crate) fn remaining(&self) -> u64 {
         self.count - self.done
     }
 
-    /// The next block.
+    /// The next cluster.
     pub(crate) fn next(&mut self) -> Option<Start> {
         if self.remaining() == 0 {
             return None;
@@ -69,11 +74,11 @@ impl Order {
             % u128::from(self.count);
         let linear = linear as u64;
         self.done += 1;
-        let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        let (x, y) = (u64::from(self.clusters[0]), u64::from(self.clusters[1]));
         let block = [
-            (linear % x) as u32,
-            (linear / x % y) as u32,
-            (linear / x / y) as u32,
+            (linear % x) as u32 * self.cluster[0],
+            (linear / x % y) as u32 * self.cluster[1],
+            (linear / x / y) as u32 * self.cluster[2],
         ];
         let first_warp = if self.step == 1 && self.start == 0 {
             0

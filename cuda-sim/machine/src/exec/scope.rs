@@ -3,6 +3,7 @@
 use crate::WARP_SIZE;
 use crate::code::{Code, Init, Instr, Special};
 use crate::decode::frame_bytes;
+use crate::exec::cluster::RANK_SHIFT;
 use crate::exec::env::{Shape, special};
 use crate::exec::findings::Site;
 use crate::exec::places::Places;
@@ -131,11 +132,35 @@ pub(crate) fn specialise(
     }
 }
 
-/// Fills the rows that differ between blocks.
-pub(crate) fn enter_block(registers: &mut Registers, code: &Code, block: [u32; 3]) {
+/// Fills the rows that differ between blocks; those with addresses of shared memory hold that of the cluster's first block.
+pub(crate) fn enter_block(
+    registers: &mut Registers,
+    code: &Code,
+    shape: &Shape<'_>,
+    block: [u32; 3],
+) {
+    let rank = shape.rank_of(block);
+    let first_shared = u64::from(rank) << RANK_SHIFT;
     for &(row, init) in &code.word_inits {
-        if let Init::Special(Special::Ctaid(axis)) = init {
-            registers.words[row as usize] = [block[axis]; WARP_SIZE];
+        let value = match init {
+            Init::Special(Special::Ctaid(axis)) => block[axis],
+            Init::Special(Special::Clusterid(axis)) => block[axis] / shape.cluster()[axis],
+            Init::Special(Special::ClusterCtaid(axis)) => block[axis] % shape.cluster()[axis],
+            Init::Special(Special::ClusterCtarank) => rank,
+            Init::Shared(..) if rank > 0 => {
+                (launch_value(init, shape, 0).wrapping_add(first_shared)) as u32
+            }
+            _ => continue,
+        };
+        registers.words[row as usize] = [value; WARP_SIZE];
+    }
+    if rank == 0 {
+        return;
+    }
+    for &(row, init) in &code.double_inits {
+        if let Init::Shared(..) = init {
+            let value = launch_value(init, shape, 0).wrapping_add(first_shared);
+            registers.doubles[row as usize] = [value; WARP_SIZE];
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Blocks that do not influence each other: each runs to its end, on as many threads as pay.
+//! Clusters that do not influence each other: each runs to its end, on as many threads as pay. Without clusters, each block is one.
 //!
 //! Threads of the standard library, not of a pool that steals work: whoever launches holds locks of its own, and while it waited, a pool
 //! might run another of its tasks on this thread, which then waits for the same lock for ever.
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::exec::block::Block;
+use crate::exec::cluster::Cluster;
 use crate::exec::grid::{Grid, TURN};
 use crate::exec::ledger::{End, Ledger, Part};
 use crate::exec::order::{Order, Start};
@@ -33,12 +33,12 @@ struct Shared<'a> {
     fuel: u64,
 }
 
-/// Blocks that no thread has taken yet.
+/// Clusters that no thread has taken yet.
 struct Queue {
     order: Order,
     /// Parts that were taken.
     parts: u64,
-    /// Blocks of the next part.
+    /// Clusters of the next part.
     size: u64,
 }
 
@@ -46,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs all blocks; says too what they read that nothing had written.
+/// Runs all clusters; says too what they read that nothing had written.
 pub(super) fn run(grid: &Grid<'_>) -> (Result<Statistics, Fault>, Unwritten) {
     let launch = grid.shape.launch;
     let shared = Shared {
@@ -98,7 +98,7 @@ impl Shared<'_> {
         if remaining == 0 || self.stop.load(Relaxed) != u64::MAX {
             return 0;
         }
-        // Each part had one block until now.
+        // Each part had one cluster until now.
         let average = (executed / queue.parts.max(1)).max(1);
         let threads = if cfg!(miri) {
             1
@@ -116,10 +116,10 @@ impl Shared<'_> {
 /// One thread of a launch.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
-    /// The block that runs, or ran last.
-    block: Block,
+    /// The cluster that runs, or ran last.
+    cluster: Cluster,
     running: bool,
-    /// Blocks of the part that have not started, the next one last.
+    /// Clusters of the part that have not started, the next one last.
     starts: Vec<Start>,
     /// The part that is under way, and its number.
     part: Option<(u64, Part)>,
@@ -131,7 +131,7 @@ impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>) -> Self {
         Self {
             shared,
-            block: shared.grid.new_block(),
+            cluster: shared.grid.new_cluster(),
             running: false,
             starts: Vec::new(),
             part: None,
@@ -139,9 +139,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs blocks until none is left that counts, or this thread has executed so many instructions.
+    /// Runs clusters until none is left that counts, or this thread has executed so many instructions.
     fn work(&mut self, until: u64) {
-        while self.running || self.next_block() {
+        while self.running || self.next_cluster() {
             let Some((number, part)) = &mut self.part else {
                 return;
             };
@@ -149,10 +149,10 @@ impl<'a> Worker<'a> {
             match self
                 .shared
                 .grid
-                .advance(&mut self.block, TURN, meter, unwritten)
+                .advance(&mut self.cluster, TURN, meter, unwritten)
             {
                 Ok(true) => {
-                    part.blocks += 1;
+                    part.blocks += self.cluster.len();
                     self.running = false;
                 }
                 Ok(false) if part.meter.fuel == 0 => return self.report(),
@@ -175,8 +175,8 @@ impl<'a> Worker<'a> {
         self.executed + part.map_or(0, |(_, part)| part.meter.instructions)
     }
 
-    /// Starts the next block of the part, or of the next part; says whether there was one.
-    fn next_block(&mut self) -> bool {
+    /// Starts the next cluster of the part, or of the next part; says whether there was one.
+    fn next_cluster(&mut self) -> bool {
         if self.starts.is_empty() {
             self.report();
             let mut queue = lock(&self.shared.queue);
@@ -201,7 +201,7 @@ impl<'a> Worker<'a> {
             self.part = None;
             return false;
         };
-        self.shared.grid.start(&mut self.block, start);
+        self.shared.grid.start(&mut self.cluster, start);
         self.running = true;
         true
     }

@@ -11,9 +11,12 @@ pub(crate) enum Space {
     Generic,
     /// `.global` and `.const`
     Global,
+    /// The block's own shared memory.
     Shared,
     Local,
     Param,
+    /// The shared memory of all blocks of the cluster.
+    Cluster,
 }
 
 impl Space {
@@ -28,6 +31,7 @@ impl Space {
             2 => Self::Shared,
             3 => Self::Local,
             4 => Self::Param,
+            5 => Self::Cluster,
             _ => Self::Generic,
         }
     }
@@ -37,7 +41,7 @@ impl Space {
 fn window_of(address: u64) -> Option<(Space, u64)> {
     let offset = address & 0xffff_ffff_ffff;
     let space = match address - offset {
-        SHARED_WINDOW => Space::Shared,
+        SHARED_WINDOW => Space::Cluster,
         LOCAL_WINDOW => Space::Local,
         PARAM_WINDOW => Space::Param,
         _ => return None,

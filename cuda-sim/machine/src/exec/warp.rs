@@ -1,12 +1,15 @@
 //! One warp: which of its lanes run next, and what happens when they call, return, end or wait.
 
 mod call;
+mod cluster;
 mod collective;
 mod masks;
 mod segment;
 
 use crate::WARP_SIZE;
+use crate::code::Op;
 use crate::exec::barriers::{Arrival, Barriers};
+use crate::exec::cluster::{Common, Peers};
 use crate::exec::env::Shape;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::local::{LocalMemory, clear};
@@ -15,10 +18,17 @@ use crate::exec::scope::{Scope, enter_block};
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 pub(crate) use call::new_scope;
+pub(crate) use cluster::ARRIVALS;
+use cluster::ClusterLanes;
 use segment::Event;
 
 /// Instructions after which the lanes of another call get their turn.
 const CALL_QUANTUM: u64 = 20_000;
+
+/// Barriers at which lanes can wait: the sixteen of the block, and that of its cluster.
+pub(crate) const BARRIERS: usize = 17;
+/// The number of the cluster's.
+pub(crate) const CLUSTER_BARRIER: usize = 16;
 
 /// A warp of a block.
 #[derive(Debug)]
@@ -29,7 +39,10 @@ pub(crate) struct Warp {
     pub(crate) live: u32,
     pub(crate) scopes: Vec<Scope>,
     /// Lanes that wait at each barrier.
-    pub(crate) parked: [u32; 16],
+    pub(crate) parked: [u32; BARRIERS],
+    /// Lanes that have arrived at the cluster's barrier while others have not, and lanes that have since all had arrived need not wait.
+    pub(crate) arrived: u32,
+    pub(crate) passed: u32,
     pub(crate) local: LocalMemory,
 }
 
@@ -67,6 +80,8 @@ pub(crate) struct BlockParts<'a> {
     pub(crate) templates: &'a Templates,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
+    pub(crate) peers: Peers<'a>,
+    pub(crate) common: &'a mut Common,
     pub(crate) unwritten: &'a mut Unwritten,
     pub(crate) block: [u32; 3],
     pub(crate) clock: u64,
@@ -109,6 +124,8 @@ impl Warp {
                 shared: parts.shared,
                 local: &mut self.local,
                 barriers: &mut *parts.barriers,
+                peers: parts.peers.reborrow(),
+                common: &mut *parts.common,
                 unwritten: &mut *parts.unwritten,
                 block: parts.block,
                 warp: self.index,
@@ -135,7 +152,7 @@ impl Warp {
                         error,
                     });
                 }
-                Event::Exit(lanes) => self.exit(lanes, parts.barriers),
+                Event::Exit(lanes) => self.exit(lanes, parts),
                 Event::Return(lanes) => self.return_from(index, lanes, parts),
                 Event::Call(pc, lanes) => {
                     self.call(index, pc, lanes, parts)
@@ -216,8 +233,8 @@ impl Warp {
             (members & self.live & !arrived == 0).then_some(arrived)
         };
         let passing = lanes.iter().find_map(complete)?;
-        if let Some(race) = &mut parts.barriers.race {
-            race.warp_sync(self.index, passing);
+        if let Some(race) = &mut parts.common.race {
+            race.warp_sync(parts.peers.rank(), self.index, passing);
         }
         let mut first = None;
         for (index, scope) in self.scopes.iter_mut().enumerate() {
@@ -232,13 +249,15 @@ impl Warp {
         first
     }
 
-    fn exit(&mut self, lanes: u32, barriers: &mut Barriers) {
+    fn exit(&mut self, lanes: u32, parts: &mut BlockParts<'_>) {
         self.live &= !lanes;
         for scope in &mut self.scopes {
             scope.remove(lanes);
         }
         self.drop_finished();
-        barriers.leave(lanes.count_ones());
+        let (rank, race) = (parts.peers.rank(), &mut parts.common.race);
+        parts.barriers.leave(lanes.count_ones(), rank, race);
+        self.leave_cluster(lanes, parts.common);
     }
 
     fn drop_finished(&mut self) {
@@ -257,22 +276,33 @@ impl Warp {
     ) -> Result<(), LaneError> {
         let scope = &mut self.scopes[index];
         let instruction = &parts.shape.program.codes[scope.function].instructions[pc as usize];
-        let arrival = parts.barriers.arrive(
-            &Arrival {
-                instruction,
-                scope,
-                warp: self.index,
-                lanes,
-                live: self.live,
-                block: parts.block,
+        let arrival = Arrival {
+            instruction,
+            scope,
+            warp: self.index,
+            lanes,
+            live: self.live,
+            block: parts.block,
+            rank: parts.peers.rank(),
+        };
+        let (shape, barriers) = (parts.shape, &mut *parts.barriers);
+        let (barrier, waiting) = match instruction.op {
+            Op::ClusterArrive | Op::ClusterWait => {
+                let at = ClusterLanes {
+                    arrived: &mut self.arrived,
+                    passed: &mut self.passed,
+                };
+                let waiting = at.come(&arrival, shape, barriers, parts.common)?;
+                (CLUSTER_BARRIER, waiting)
+            }
+            _ => match barriers.arrive(&arrival, shape, &mut parts.common.race)? {
+                Some(barrier) => (barrier, lanes),
+                None => return Ok(()),
             },
-            parts.shape,
-        )?;
-        if let Some(barrier) = arrival {
-            scope.runnable &= !lanes;
-            scope.parked |= lanes;
-            self.parked[barrier] |= lanes;
-        }
+        };
+        scope.runnable &= !waiting;
+        scope.parked |= waiting;
+        self.parked[barrier] |= waiting;
         Ok(())
     }
 
@@ -291,7 +321,8 @@ impl Warp {
     /// Puts the warp at the start of the kernel in another block; it has ended in its last one.
     pub(crate) fn restart(&mut self, lanes: u32, parts: &BlockParts<'_>) {
         self.live = lanes;
-        self.parked = [0; 16];
+        self.parked = [0; BARRIERS];
+        (self.arrived, self.passed) = (0, 0);
         self.local.clear();
         self.scopes.truncate(1);
         let (Some(scope), Some(template)) =
@@ -301,7 +332,7 @@ impl Warp {
         };
         let code = &parts.shape.program.codes[scope.function];
         scope.registers.restart(template, &code.cleared);
-        enter_block(&mut scope.registers, code, parts.block);
+        enter_block(&mut scope.registers, code, parts.shape, parts.block);
         clear(&mut scope.params);
         scope.places = Places::START;
         scope.tops = scope.first_tops(parts.shape);

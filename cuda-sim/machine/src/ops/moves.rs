@@ -26,6 +26,14 @@ pub(crate) fn predicate(i: &Instr, r: &mut Registers, mask: u32) {
     r.set_predicate(i.dst[0], r.predicate(i.src[0]), mask);
 }
 
+/// Sets a predicate where a word is not 0.
+pub(crate) fn test_word(i: &Instr, r: &mut Registers, mask: u32) {
+    let words = r.words[i.src[0] as usize];
+    let set = words.iter().enumerate();
+    let set = set.fold(0, |all, (lane, word)| all | u32::from(*word != 0) << lane);
+    r.set_predicate(i.dst[0], set, mask);
+}
+
 /// Adds `imm` to a 64-bit row.
 pub(crate) fn add_constant(i: &Instr, r: &mut Registers, mask: u32) {
     let constant = i.imm as u64;

@@ -87,7 +87,7 @@ impl Warp {
             .first_mut()
             .and_then(|scope| scope.caller.map(|caller| (scope, caller)))
         else {
-            return self.exit(lanes, parts.barriers);
+            return self.exit(lanes, parts);
         };
         scope.remove(lanes);
         // A caller has a lower index than what it calls.
@@ -142,7 +142,7 @@ pub(crate) fn new_scope(
         None => {
             let mut registers = parts.templates.registers(function);
             specialise(&mut registers, code, parts.shape, warp, local_base);
-            enter_block(&mut registers, code, parts.block);
+            enter_block(&mut registers, code, parts.shape, parts.block);
             registers
         }
     };

@@ -79,8 +79,8 @@ pub(super) fn collective<const CHECKED: bool>(
         }
         scope.waiting &= !arrived;
         scope.runnable |= arrived;
-        if CHECKED && let Some(race) = &mut env.barriers.race {
-            race.warp_sync(env.warp, arrived);
+        if CHECKED && let Some(race) = &mut env.common.race {
+            race.warp_sync(env.peers.rank(), env.warp, arrived);
         }
         if let Err(error) = run(i, scope, env, arrived) {
             return Outcome::Event(Event::Fault(pc, error));

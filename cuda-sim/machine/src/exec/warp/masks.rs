@@ -17,13 +17,14 @@ pub(super) fn compare(i: &Instr, scope: &Scope, env: &Env<'_>, here: u32, active
     let lanes_of = |mask: u32| (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 == 1);
     let seen = |lane: usize| Seen {
         site: scope.site(i),
+        block: env.block,
         thread: env.warp * WARP_SIZE as u32 + lane as u32,
     };
     for lane in lanes_of(active) {
         let mask = members(i, scope, lane);
         if mask >> lane & 1 == 0 {
             let pair = [seen(lane), seen(lane)];
-            findings.add(env.shape, env.block, FindingKind::NotInMask, pair, None);
+            findings.add(env.shape, FindingKind::NotInMask, pair, None);
             continue;
         }
         let disagrees = |other: &usize| {
@@ -32,13 +33,7 @@ pub(super) fn compare(i: &Instr, scope: &Scope, env: &Env<'_>, here: u32, active
         };
         if let Some(other) = lanes_of(here).find(disagrees) {
             let pair = [seen(other), seen(lane)];
-            findings.add(
-                env.shape,
-                env.block,
-                FindingKind::DifferentMasks,
-                pair,
-                None,
-            );
+            findings.add(env.shape, FindingKind::DifferentMasks, pair, None);
         }
     }
 }

@@ -4,9 +4,10 @@ use super::collective::collective;
 use crate::FaultKind;
 use crate::WARP_SIZE;
 use crate::code::{Code, Instr, NONE, Op};
+use crate::exec::cluster::SharedView;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::places::Group;
-use crate::exec::race::{Race, Suspect};
+use crate::exec::race::{Lanes, Race, Suspect};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
 use crate::ops::compare::Combine;
@@ -137,7 +138,7 @@ fn run_group<const CHECKED: bool>(
                         return Outcome::Event(Event::Fault(pc, error));
                     }
                     if CHECKED {
-                        Race::confirm(suspects, env.shape, env.shared, env.block);
+                        Race::confirm(suspects, env.shape, &env.shared_view());
                     }
                 }
             }
@@ -175,7 +176,12 @@ fn run_group<const CHECKED: bool>(
             Op::Return if active == 0 => {}
             Op::Exit if active == 0 => {}
             Op::Trap if active == 0 => {}
-            Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce if active == 0 => {}
+            Op::BarrierSync
+            | Op::BarrierArrive
+            | Op::BarrierReduce
+            | Op::ClusterArrive
+            | Op::ClusterWait
+                if active == 0 => {}
             Op::Call | Op::CallIndirect => {
                 scope.places.set(mask, pc + 1);
                 return Outcome::Event(Event::Call(pc, active));
@@ -188,7 +194,11 @@ fn run_group<const CHECKED: bool>(
                 scope.places.set(mask, pc + 1);
                 return Outcome::Event(Event::Exit(active));
             }
-            Op::BarrierSync | Op::BarrierArrive | Op::BarrierReduce => {
+            Op::BarrierSync
+            | Op::BarrierArrive
+            | Op::BarrierReduce
+            | Op::ClusterArrive
+            | Op::ClusterWait => {
                 scope.places.set(mask, pc + 1);
                 return Outcome::Event(Event::Barrier(pc, active));
             }
@@ -247,8 +257,19 @@ fn observe(
     env: &mut Env<'_>,
     active: u32,
 ) -> Vec<Suspect> {
-    match (&mut env.barriers.race, code.touches.get(&pc)) {
-        (Some(race), Some(&touch)) => race.observe(i, touch, scope, env.shared, env.warp, active),
+    match (&mut env.common.race, code.touches.get(&pc)) {
+        (Some(race), Some(&touch)) => {
+            let shared = SharedView {
+                own: env.shared,
+                peers: &env.peers,
+            };
+            let warp = Lanes {
+                block: env.block,
+                warp: env.warp,
+                mask: active,
+            };
+            race.observe(i, touch, scope, env.shape, &shared, warp)
+        }
         _ => Vec::new(),
     }
 }
