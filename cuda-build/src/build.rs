@@ -1,25 +1,27 @@
 //! What the user's build script writes.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::compile::{Job, Limit, Tools, run_all};
+use crate::declare::TypeNames;
 use crate::environment::Environment;
-use crate::generate;
 use crate::messages::Messages;
-use crate::nvcc::Nvcc;
 use crate::options::{Options, Standard};
-use crate::{Architecture, Error, Format, Source};
+use crate::{Architecture, Error, Format, Source, run};
+#[cfg(doc)]
+use crate::{Kernel, Nvcc};
 
 /// Compiles `.cu` files and makes them available to the package: the page of the crate shows a whole `build.rs`.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is built before `run` or `try_run`"]
 pub struct Build {
-    sources: Vec<Source>,
-    options: Options,
-    nvcc: Option<PathBuf>,
-    generated: String,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) options: Options,
+    pub(crate) nvcc: Option<PathBuf>,
+    pub(crate) committed: Option<PathBuf>,
+    pub(crate) types: TypeNames,
+    pub(crate) has_declarations: bool,
+    pub(crate) generated: String,
 }
 
 impl Default for Build {
@@ -31,7 +33,7 @@ impl Default for Build {
 /// The images that were made.
 #[derive(Debug, Clone)]
 pub struct Images {
-    images: Vec<(String, PathBuf)>,
+    pub(crate) images: Vec<(String, PathBuf)>,
 }
 
 impl Images {
@@ -59,6 +61,9 @@ impl Build {
             sources: Vec::new(),
             options: Options::default(),
             nvcc: None,
+            committed: None,
+            types: TypeNames::default(),
+            has_declarations: true,
             generated: "kernels.rs".into(),
         }
     }
@@ -143,6 +148,26 @@ impl Build {
         self
     }
 
+    /// Takes PTX from this folder of the package where that fits its source, and where there is no compiler; the page of the crate says
+    /// how it gets there.
+    pub fn committed(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.committed = Some(folder.into());
+        self
+    }
+
+    /// The type of Rust that stands for a type of C++ in declarations: `rust_type("Particle", "crate::Particle")`. Namespaces may be left
+    /// out.
+    pub fn rust_type(mut self, cpp: &str, rust: &str) -> Self {
+        self.types.add(cpp, rust);
+        self
+    }
+
+    /// Writes constants with the images only, so that the package needs nothing of `cuda-driver`.
+    pub fn without_declarations(mut self) -> Self {
+        self.has_declarations = false;
+        self
+    }
+
     /// The name of the Rust file that is written to `OUT_DIR`, `kernels.rs` unless this says otherwise.
     pub fn generated(mut self, file_name: impl Into<String>) -> Self {
         self.generated = file_name.into();
@@ -170,93 +195,11 @@ impl Build {
     pub fn try_run(self) -> Result<Images, Error> {
         let environment = Environment::of_process();
         let mut messages = Messages::default();
-        let result = self.run_in(&environment, &mut messages);
+        let result = run::run(&self, &environment, &mut messages);
         for name in environment.asked() {
             messages.watch_variable(name);
         }
         print!("{}", messages.text());
         result
-    }
-
-    fn run_in(&self, environment: &Environment, messages: &mut Messages) -> Result<Images, Error> {
-        let package = environment.folder_of_cargo("CARGO_MANIFEST_DIR")?;
-        let out = environment.folder_of_cargo("OUT_DIR")?;
-        messages.watch_file(Path::new("build.rs"));
-        self.options.check()?;
-        let units = self.units(&package, messages)?;
-        let images = out.join("cuda-build");
-        fs::create_dir_all(&images).map_err(|error| Error::io("cannot make", &images, error))?;
-        let nvcc = match &self.nvcc {
-            Some(path) => Nvcc::at_in(environment, path)?,
-            None => Nvcc::find_in(environment)?,
-        };
-        messages.watch_file(nvcc.path());
-        let tools = Tools::new(environment, nvcc, package);
-        let format = self.options.format;
-        let mut arguments = self.options.target(format);
-        arguments.extend(self.options.language());
-        arguments.extend(self.options.places());
-        let job = |(name, source): &(String, PathBuf)| Job {
-            source: source.clone(),
-            output: images.join(format!("{name}.{}", format.name())),
-            arguments: arguments.clone(),
-        };
-        let jobs: Vec<Job> = units.iter().map(job).collect();
-        let made = jobs.iter().map(|job| job.output.clone());
-        let images = units
-            .iter()
-            .map(|(name, _)| name.clone())
-            .zip(made)
-            .collect();
-        let results = run_all(&Limit::of(environment), jobs, |job| job.run(&tools));
-        let mut failed = Vec::new();
-        for result in results {
-            match result {
-                Ok(compiled) => {
-                    for input in &compiled.inputs {
-                        messages.watch_file(input);
-                    }
-                    for warning in &compiled.warnings {
-                        messages.warn(warning);
-                    }
-                }
-                Err(error) => failed.push(error),
-            }
-        }
-        if let Some(error) = Error::all(failed) {
-            return Err(error);
-        }
-        let images = Images { images };
-        generate::write(&out.join(&self.generated), &images, format)?;
-        Ok(images)
-    }
-
-    /// The sources, each with the name of its image.
-    fn units(
-        &self,
-        package: &Path,
-        messages: &mut Messages,
-    ) -> Result<Vec<(String, PathBuf)>, Error> {
-        let mut units: Vec<(String, PathBuf)> = Vec::new();
-        for source in &self.sources {
-            let name = source.image_name()?;
-            messages.watch_file(&source.path);
-            if !package.join(&source.path).is_file() {
-                return Err(Error::usage(format!(
-                    "there is no file {} in {}",
-                    source.path.display(),
-                    package.display()
-                )));
-            }
-            if let Some((_, other)) = units.iter().find(|(known, _)| *known == name) {
-                return Err(Error::usage(format!(
-                    "{} and {} would both be named {name}: give one another name with `Source::name`",
-                    other.display(),
-                    source.path.display()
-                )));
-            }
-            units.push((name, source.path.clone()));
-        }
-        Ok(units)
     }
 }

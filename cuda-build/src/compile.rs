@@ -6,5 +6,5 @@ mod jobs;
 mod parallel;
 mod record;
 
-pub(crate) use jobs::{Job, Tools};
+pub(crate) use jobs::{Compiled, Job, Tools};
 pub(crate) use parallel::{Limit, run_all};

@@ -60,6 +60,12 @@ impl Error {
         Some(all)
     }
 
+    /// With a line before its own.
+    pub(crate) fn with_first_line(mut self, line: &str) -> Self {
+        self.message = format!("{line}\n{}", self.message);
+        self
+    }
+
     /// `what` is "cannot read", `path` is what could not be read.
     pub(crate) fn io(what: &str, path: &Path, source: io::Error) -> Self {
         Self {

@@ -32,21 +32,28 @@
 
 mod architecture;
 mod build;
+mod committed;
 mod compile;
+mod declare;
 mod environment;
 mod error;
 mod fingerprint;
 mod generate;
+mod interface;
+mod kernel;
 mod messages;
 mod nvcc;
 mod options;
+mod run;
 #[cfg(test)]
 mod scratch;
 mod source;
+mod unit;
 
 pub use architecture::{Architecture, Format};
 pub use build::{Build, Images};
 pub use error::{Error, ErrorKind};
+pub use kernel::Kernel;
 pub use nvcc::{Nvcc, Version};
 pub use options::Standard;
 pub use source::Source;

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use crate::{Error, Kernel};
 
 /// One `.cu` file.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub(crate) path: PathBuf,
     pub(crate) name: Option<String>,
+    pub(crate) type_name: Option<String>,
+    pub(crate) kernels: Vec<Kernel>,
 }
 
 impl Source {
@@ -17,6 +19,8 @@ impl Source {
         Self {
             path: path.into(),
             name: None,
+            type_name: None,
+            kernels: Vec::new(),
         }
     }
 
@@ -26,6 +30,25 @@ impl Source {
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+
+    /// The name of the struct that has its kernels as methods: `VectorAdd` for `vector_add.cu` unless this says otherwise.
+    #[must_use]
+    pub fn type_name(mut self, name: impl Into<String>) -> Self {
+        self.type_name = Some(name.into());
+        self
+    }
+
+    /// Says more of one of its kernels than the compiler tells. Kernels of which nothing is said are declared as `unsafe fn`.
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernels.push(kernel);
+        self
+    }
+
+    /// The path as messages and documentation have it.
+    pub(crate) fn shown(&self) -> String {
+        self.path.display().to_string().replace('\\', "/")
     }
 
     /// The name of the image: an identifier of Rust in small letters.

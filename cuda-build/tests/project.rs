@@ -8,7 +8,7 @@ mod support;
 use support::Project;
 
 const TWO_SOURCES: &str = r#"
-    cuda_build::Build::new().file("kernels/a.cu").file("kernels/b.cu").run();
+    cuda_build::Build::new().file("kernels/a.cu").file("kernels/b.cu").without_declarations().run();
 "#;
 
 fn project(name: &str) -> Project {

@@ -47,6 +47,12 @@ impl Tools {
     }
 }
 
+impl Tools {
+    pub(crate) fn nvcc(&self) -> &Nvcc {
+        &self.nvcc
+    }
+}
+
 /// A command to run.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {

@@ -1,0 +1,215 @@
+//! What is declared for which kernels, and what is refused.
+
+use super::*;
+use crate::interface::{Names, Probe};
+
+const PTX: &str = ".version 7.0 .target sm_52 .address_size 64
+.visible .entry vectorAdd(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 d) { ret; }
+.visible .entry _ZN2ns5scaleIfLi4EEEvPT_S1_(.param .u64 a, .param .f32 b) { ret; }
+.visible .entry _ZN2ns5scaleIdLi2EEEvPT_S1_(.param .u64 a, .param .f64 b) { ret; }
+.visible .entry _Z5stepsPN2ns8ParticleENS_6ParamsE6float4b5Colormc(.param .u64 a, .param .align 8 .b8 b[24], .param .align 16 .b8 c[16],
+    .param .u8 d, .param .u32 e, .param .u64 f, .param .u8 g) { ret; }
+.visible .entry untold(.param .u64 a, .param .b8 b[3], .param .f32 c) { ret; }
+.visible .entry nothing() { ret; }";
+
+const SOURCE: &str = "extern \"C\" __global__ void vectorAdd(const float *a, const float *b, float *sum, unsigned n);
+template <class T, int N> __global__ void scale(T *data, T by);
+__global__ void steps(ns::Particle *particles, ns::Params in, float4 wind, bool on, Color type, unsigned long numRows, char);";
+
+fn interface() -> Interface {
+    let mut interface = Interface::read(PTX, "test").unwrap();
+    interface.take_types(&Probe::from_symbols([(
+        "vectorAdd",
+        "_Z16cuda_build_typesILi0EJPKfS1_PfjEEvDpT0_",
+    )]));
+    let mut names = Names::default();
+    names.read(SOURCE);
+    interface.take_names(&names);
+    interface
+}
+
+fn types() -> TypeNames {
+    let mut types = TypeNames::default();
+    types.size_of_long = 8;
+    types
+}
+
+fn declared(kernels: &[Kernel], types: &TypeNames) -> Result<String, Error> {
+    let interface = interface();
+    let declaration = Declaration {
+        name: "a_test",
+        type_name: None,
+        source: "kernels/a_test.cu",
+        image: "ptx \"a_test.ptx\"",
+        interface: &interface,
+        kernels,
+        types,
+    };
+    declaration.text().map(Option::unwrap_or_default)
+}
+
+/// The line that declares a method.
+fn line(kernels: &[Kernel], types: &TypeNames, method: &str) -> String {
+    let text = declared(kernels, types).unwrap();
+    let mut lines = text.lines().map(str::trim);
+    lines
+        .find(|line| line.contains(&format!(" fn {method}(")))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn refused(kernel: Kernel) -> String {
+    let error = declared(&[kernel], &types()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Declaration);
+    error.to_string()
+}
+
+#[test]
+fn the_whole_declaration() {
+    let vouched = Kernel::new("vectorAdd")
+        .doc("`sum[i] = a[i] + b[i]`")
+        .len("b", "len(a)")
+        .len("sum", "len(a)")
+        .value("n", "len(a)")
+        .vouch("for_len(sum), block <= 1024");
+    let text = declared(&[vouched, Kernel::new("untold").skip()], &types()).unwrap();
+    assert_eq!(text, include_str!("declare_tests/whole.rs"));
+    assert_eq!(text, {
+        let again = Kernel::new("vectorAdd")
+            .doc("`sum[i] = a[i] + b[i]`")
+            .value("n", "len(a)")
+            .len("sum", "len(a)")
+            .len("b", "len(a)");
+        declared(
+            &[
+                Kernel::new("untold").skip(),
+                again.vouch("for_len(sum), block <= 1024"),
+            ],
+            &types(),
+        )
+        .unwrap()
+    });
+}
+
+#[test]
+fn what_is_said_of_parameters() {
+    let said = Kernel::new("scale<float, 4>")
+        .method("scale4")
+        .nullable("data")
+        .len("data", "8..")
+        .rename("by", "factor")
+        .ty("by", "Wrapping<f32>");
+    assert_eq!(
+        line(&[said], &types(), "scale4"),
+        "pub unsafe fn scale4(data: Option<&mut [f32; 8..]>, factor: Wrapping<f32>);"
+    );
+    let launched = declared(
+        &[Kernel::new("nothing").launch("grid = 1, block = 32")],
+        &types(),
+    )
+    .unwrap();
+    assert!(launched.contains("#[launch(grid = 1, block = 32)]\n        pub unsafe fn nothing();"));
+}
+
+#[test]
+fn types_of_rust_are_given_by_name() {
+    let mut types = types();
+    types.add("ns::Particle", "crate::Particle");
+    types.add("Params", "Params");
+    types.add("float4", "glam::Vec4");
+    assert_eq!(
+        line(&[], &types, "steps"),
+        "pub unsafe fn steps(particles: &mut [crate::Particle], in_: Params, wind: glam::Vec4, on: bool, type_: u32, num_rows: u64, p6: i8);"
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let kernels = "the kernels are: `vectorAdd` (vectorAdd), `ns::scale<float, 4>` (_ZN2ns5scaleIfLi4EEEvPT_S1_)";
+    let none = refused(Kernel::new("vector_add"));
+    assert!(
+        none.starts_with(
+            "cannot declare the kernel `vector_add` of kernels/a_test.cu: there is no such kernel; "
+        ) && none.contains(kernels)
+    );
+    let two = refused(Kernel::new("scale"));
+    assert!(
+        two.contains("several kernels have this name; the kernels are: `ns::scale<float, 4>`")
+            && !two.contains("vectorAdd"),
+        "{two}"
+    );
+    for (kernel, why) in [
+        (
+            Kernel::new("vectorAdd").len("m", "1"),
+            "it has no parameter `m`; its parameters are: `a`, `b`, `sum`, `n`",
+        ),
+        (
+            Kernel::new("nothing").value("n", "1"),
+            "it has no parameter `n`; its parameters are: none",
+        ),
+        (
+            Kernel::new("vectorAdd").len("n", "1"),
+            "`n` is a value and no pointer, so it has no length",
+        ),
+        (
+            Kernel::new("vectorAdd").nullable("n"),
+            "`n` is a value and no pointer, so it has no null",
+        ),
+        (
+            Kernel::new("vectorAdd").value("a", "1"),
+            "`a` is a pointer, and only numbers are filled in",
+        ),
+        (
+            Kernel::new("vectorAdd").rename("a", "b"),
+            "two parameters have the name `b`",
+        ),
+        (
+            Kernel::new("vectorAdd").rename("a", "type"),
+            "`type` is no name of a parameter",
+        ),
+        (
+            Kernel::new("vectorAdd").method("no method"),
+            "`no method` is no name of a method",
+        ),
+    ] {
+        let text = refused(kernel);
+        assert!(text.ends_with(why), "{text}");
+    }
+    let twice = declared(&[Kernel::new("nothing"), Kernel::new("nothing")], &types()).unwrap_err();
+    assert!(twice.to_string().ends_with("something is said of it twice"));
+    let methods = declared(
+        &[
+            Kernel::new("nothing").method("x"),
+            Kernel::new("untold").method("x"),
+        ],
+        &types(),
+    )
+    .unwrap_err();
+    assert!(
+        methods
+            .to_string()
+            .ends_with("another kernel has the method `x`")
+    );
+}
+
+/// Names that nobody wrote in good faith end neither comments nor strings.
+#[test]
+fn hostile_names_stay_in_their_place() {
+    let probe = Probe::from_symbols([("vectorAdd", "_Z1kI9a\r*/\"{}\nbEvP9a\r*/\"{}\nbS0_S0_j")]);
+    let mut interface = Interface::read(PTX, "test").unwrap();
+    interface.take_types(&probe);
+    let declaration = Declaration {
+        name: "a",
+        type_name: None,
+        source: "a.cu",
+        image: "ptx \"a.ptx\"",
+        interface: &interface,
+        kernels: &[],
+        types: &types(),
+    };
+    let text = declaration.text().unwrap().unwrap();
+    assert!(!text.contains('\r'));
+    for line in text.lines().filter(|line| line.contains("*/")) {
+        assert!(line.trim_start().starts_with("///"), "{line}");
+    }
+}

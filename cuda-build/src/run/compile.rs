@@ -1,0 +1,184 @@
+//! Compiles sources, asks for what PTX does not tell, and writes what is to be committed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Run, Wanted};
+use crate::committed::{self, Committed, Mode, VARIABLE};
+use crate::compile::{Compiled, Job, Limit, Tools, run_all};
+use crate::declare::SIZE_OF_LONG;
+use crate::interface::{Interface, Names, Probe};
+use crate::unit::Unit;
+use crate::{Error, Format, generate};
+
+impl Run<'_> {
+    /// Compiles sources: to PTX, which tells what their kernels take, and to the format that was asked for.
+    pub(super) fn compile(
+        &mut self,
+        tools: &Tools,
+        wanted: Vec<Wanted<'_>>,
+        mode: Mode,
+    ) -> Result<Vec<Unit>, Error> {
+        let format = self.build.options.format;
+        let formats: &[Format] = if format == Format::Ptx {
+            &[Format::Ptx]
+        } else {
+            &[Format::Ptx, format]
+        };
+        let jobs = formats
+            .iter()
+            .flat_map(|&format| wanted.iter().map(move |wanted| (wanted, format)));
+        let jobs = jobs.map(|(wanted, format)| Job {
+            source: wanted.source.path.clone(),
+            output: self
+                .folder
+                .join(format!("{}.{}", wanted.name, format.name())),
+            arguments: self.arguments(format),
+        });
+        let results = self.run_jobs(tools, jobs.collect());
+        let mut compiled = Vec::new();
+        let mut failed = Vec::new();
+        for result in results {
+            match result {
+                Ok(one) => {
+                    one.inputs
+                        .iter()
+                        .for_each(|input| self.messages.watch_file(input));
+                    compiled.push(one);
+                }
+                Err(error) => failed.push(error),
+            }
+        }
+        if let Some(error) = Error::all(failed) {
+            return Err(error);
+        }
+        // Both formats give the same warnings.
+        compiled.truncate(wanted.len());
+        for warning in compiled.iter().flat_map(|one| &one.warnings) {
+            self.messages.warn(warning);
+        }
+        let mut units = Vec::new();
+        for (wanted, compiled) in wanted.iter().zip(&compiled) {
+            units.push(self.unit(wanted, compiled)?);
+        }
+        self.probe(tools, &wanted, &mut units)?;
+        for ((wanted, unit), compiled) in wanted.iter().zip(&units).zip(&compiled) {
+            self.commit(tools, wanted, unit, compiled, mode)?;
+        }
+        Ok(units)
+    }
+
+    fn arguments(&self, format: Format) -> Vec<OsString> {
+        let options = &self.build.options;
+        let mut arguments = options.target(format);
+        arguments.extend(options.language());
+        arguments.extend(options.places());
+        arguments
+    }
+
+    fn run_jobs(&self, tools: &Tools, jobs: Vec<Job>) -> Vec<Result<Compiled, Error>> {
+        run_all(&Limit::of(self.environment), jobs, |job| job.run(tools))
+    }
+
+    fn unit(&self, wanted: &Wanted<'_>, compiled: &Compiled) -> Result<Unit, Error> {
+        let file = |format: Format| {
+            self.folder
+                .join(format!("{}.{}", wanted.name, format.name()))
+        };
+        let ptx = file(Format::Ptx);
+        let text =
+            fs::read(&ptx).map_err(|error| Error::io("cannot read the image", &ptx, error))?;
+        let mut names = Names::default();
+        for input in committed::own_inputs(&self.package, &self.out, &compiled.inputs) {
+            let text = fs::read(self.package.join(input)).unwrap_or_default();
+            names.read(&String::from_utf8_lossy(&text));
+        }
+        let format = self.build.options.format;
+        Ok(Unit {
+            name: wanted.name.clone(),
+            image: file(format),
+            format,
+            ptx: String::from_utf8_lossy(&text).into_owned(),
+            probe: Probe::default(),
+            names,
+            size_of_long: SIZE_OF_LONG,
+        })
+    }
+
+    /// Asks the compiler for the types of kernels with C linkage. Where it does not tell them, they stay unknown.
+    fn probe(&self, tools: &Tools, wanted: &[Wanted<'_>], units: &mut [Unit]) -> Result<(), Error> {
+        if !self.build.has_declarations {
+            return Ok(());
+        }
+        let mut jobs = Vec::new();
+        let mut asking: Vec<(&mut Unit, Vec<String>)> = Vec::new();
+        for (wanted, unit) in wanted.iter().zip(units) {
+            let interface = Interface::read(&unit.ptx, &wanted.source.shown())?;
+            let kernels: Vec<String> = interface.untyped().map(ToOwned::to_owned).collect();
+            if kernels.is_empty() {
+                continue;
+            }
+            let source = self.folder.join(format!("{}.types.cu", unit.name));
+            let original = self.package.join(&wanted.source.path);
+            generate::write(&source, &Probe::source(&original, &kernels))?;
+            jobs.push(Job {
+                source,
+                output: self.folder.join(format!("{}.types.ptx", unit.name)),
+                arguments: self.arguments(Format::Ptx),
+            });
+            asking.push((unit, kernels));
+        }
+        let outputs: Vec<PathBuf> = jobs.iter().map(|job| job.output.clone()).collect();
+        let results = self.run_jobs(tools, jobs);
+        for (((unit, kernels), result), output) in asking.into_iter().zip(results).zip(outputs) {
+            if result.is_ok() {
+                let answer = fs::read(&output).unwrap_or_default();
+                unit.probe = Probe::read(&String::from_utf8_lossy(&answer), &kernels);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is to be committed, or says that it should be.
+    fn commit(
+        &mut self,
+        tools: &Tools,
+        wanted: &Wanted<'_>,
+        unit: &Unit,
+        compiled: &Compiled,
+        mode: Mode,
+    ) -> Result<(), Error> {
+        let Some(folder) = &self.build.committed else {
+            return Ok(());
+        };
+        let file = Committed::file(folder, &unit.name);
+        if mode == Mode::Take && !wanted.fits {
+            let why = if wanted.committed.is_some() {
+                "is not up to date"
+            } else {
+                "is not there"
+            };
+            self.messages.warn(&format!(
+                "{} {why}: {VARIABLE}=update cargo build",
+                file.display()
+            ));
+        }
+        if mode != Mode::Update {
+            return Ok(());
+        }
+        let new = committed::New {
+            source: &wanted.source.shown(),
+            compiler: &tools.nvcc().version().to_string(),
+            ptx: &unit.ptx,
+            inputs: &committed::own_inputs(&self.package, &self.out, &compiled.inputs),
+            interface: &unit.interface(wanted.source)?,
+            probe: &unit.probe,
+        };
+        let text = new.text(&self.package, self.options())?;
+        let folder = self.package.join(folder);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Error::io("cannot make the folder", &folder, error))?;
+        generate::write(&self.package.join(file), &text)
+    }
+}
