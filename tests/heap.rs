@@ -98,6 +98,9 @@ fn a_launch_of_up_to_16_arguments_allocates_nothing() -> cuda_driver::Result<()>
     let a = stream.zeroed::<u32>(10)?;
     let mut b = stream.zeroed::<u32>(10)?;
     let config = LaunchConfig::new(1, 32);
+    let attributes = config.with_priority(-1).cooperative();
+    let prepared = sum.prepare(config)?;
+    let extended = nothing.prepare(attributes)?;
     let allocations = allocations_of(|| {
         for _ in 0..10 {
             let arguments = (
@@ -108,9 +111,16 @@ fn a_launch_of_up_to_16_arguments_allocates_nothing() -> cuda_driver::Result<()>
             unsafe { sum.launch(&stream, config, arguments) }.expect("it is enqueued");
             // SAFETY: as above.
             unsafe { nothing.launch(&stream, config, ()) }.expect("it is enqueued");
-            let attributes = config.with_cluster(1).with_priority(-1).cooperative();
             // SAFETY: as above.
             unsafe { nothing.launch(&stream, attributes, ()) }.expect("it is enqueued");
+            let arguments = (
+                &a, &a, &a, &a, 1_u32, 2_u32, 3_u32, 4_u32, &a, &a, &a, &mut b, 5_u32, 6_u32,
+                7_u32, 8_u32,
+            );
+            // SAFETY: as above.
+            unsafe { prepared.launch(&stream, arguments) }.expect("it is enqueued");
+            // SAFETY: as above.
+            unsafe { extended.launch(&stream, ()) }.expect("it is enqueued");
         }
     });
     assert_eq!(allocations, 0);

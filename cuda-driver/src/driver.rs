@@ -249,6 +249,15 @@ impl Driver {
         self.version() >= since && self.library().cuFuncGetParamCount().is_ok()
     }
 
+    /// Whether the driver knows clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        let since = Version {
+            major: 11,
+            minor: 8,
+        };
+        self.version() >= since
+    }
+
     /// How many devices there are.
     ///
     /// # Errors

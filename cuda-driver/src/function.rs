@@ -3,13 +3,18 @@
 //! C group: module management and execution control.
 
 mod attributes;
+mod block_size;
+mod occupancy;
 
 use std::fmt;
 use std::sync::Arc;
 
+use cuda_sys::signatures::cuLaunchKernel;
 use cuda_sys::{CUfunction, CUfunction_attribute, CUresult};
 
 pub use attributes::{FunctionAttributes, SharedCarveout};
+pub use block_size::PotentialBlockSize;
+pub use occupancy::OccupancyFlags;
 
 use crate::call;
 use crate::context::{Context, ContextCore};
@@ -37,6 +42,7 @@ pub(crate) struct FunctionCore {
     parameters: Option<Box<[Parameter]>>,
     name: Box<str>,
     module: Arc<ModuleCore>,
+    plain_launch: cuLaunchKernel,
 }
 
 // SAFETY: a CUfunction may be used from any thread.
@@ -76,12 +82,21 @@ impl Module {
             parameters: parameters.map(Vec::into_boxed_slice),
             name: name.into(),
             module: Arc::clone(module),
+            plain_launch: launch_address(module.context())?,
         };
         core.load()?;
         Ok(Function {
             core: Arc::new(core),
         })
     }
+}
+
+/// The driver's `cuLaunchKernel`, which every driver has.
+fn launch_address(context: &ContextCore) -> Result<cuLaunchKernel> {
+    call::function(
+        context.driver().library().cuLaunchKernel(),
+        "cuLaunchKernel",
+    )
 }
 
 /// The kernel's parameters from the driver, or from the PTX text for drivers that do not tell.
@@ -183,6 +198,12 @@ impl FunctionCore {
         self.raw
     }
 
+    /// The driver's `cuLaunchKernel`.
+    #[inline(always)]
+    pub(crate) fn plain_launch(&self) -> cuLaunchKernel {
+        self.plain_launch
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -195,6 +216,16 @@ impl FunctionCore {
     #[inline(always)]
     pub(crate) fn touches_symbols(&self) -> bool {
         self.module.has_symbols()
+    }
+
+    /// Zero while [no such order](Self::touches_symbols) is needed.
+    #[inline(always)]
+    pub(crate) fn symbol_bits(&self) -> usize {
+        usize::from(self.touches_symbols())
+    }
+
+    pub(crate) fn context(&self) -> &Arc<ContextCore> {
+        &self.context
     }
 
     pub(crate) fn device(&self) -> &Device {

@@ -7,11 +7,15 @@ mod any_config;
 mod argument;
 mod arguments;
 mod attributes;
+mod cluster_limits;
 mod config;
 mod diagnosis;
 mod dynamic;
 mod extended;
+mod fit;
+mod limits;
 mod macros;
+mod prepared;
 mod raw;
 mod shape;
 
@@ -19,15 +23,18 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 pub use any_config::AnyLaunchConfig;
+pub(crate) use any_config::raw_config;
 use any_config::sealed::Sealed as Config;
 pub(crate) use argument::sealed as argument_parts;
 pub use argument::{KernelArgument, Null};
 pub use arguments::KernelArguments;
+pub(crate) use attributes::Encoded;
 pub use attributes::{ClusterScheduling, LaunchAttributes, MemorySyncDomain, MemorySyncDomainMap};
 pub use config::{Dim3, LaunchConfig};
 pub(crate) use dynamic::sealed as memory_parts;
 pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
 pub use extended::ExtendedLaunchConfig;
+pub use prepared::PreparedLaunch;
 pub use raw::RawParts;
 pub(crate) use shape::Shape;
 
@@ -94,63 +101,106 @@ impl Function {
     #[doc(alias = "cuLaunchKernel")]
     #[doc(alias = "cuLaunchKernelEx")]
     #[doc(alias = "cuLaunchCooperativeKernel")]
-    #[inline]
+    #[inline(always)]
     pub unsafe fn launch<S: AnyStream, C: AnyLaunchConfig, A: KernelArguments>(
         &self,
         stream: &S,
         config: C,
         arguments: A,
     ) -> Result<()> {
-        let stream = stream.stream_core();
-        let function = self.core();
-        if !function.is_of(stream.context()) || !function.takes(&arguments) {
-            return Err(function.refuse(stream, arguments.sizes().as_ref()));
-        }
-        let mut pointers = arguments.pointers();
-        let pointers = pointers.as_mut();
-        if stream.is_plain()
-            && arguments.are_at_home(stream.number())
-            && !function.touches_symbols()
-        {
+        let (function, stream) = (self.core(), stream.stream_core());
+        if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
+            let mut pointers = arguments.pointers();
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
-            // the arguments borrow is marked below.
-            let result = unsafe { config.enqueue(function, stream, pointers) };
-            let result = match result {
-                Ok(()) => Ok(()),
-                // It may be enqueued only now, and the mark comes after that.
-                Err(error) => after_failure(function, stream, &config, pointers, error),
+            // the arguments borrow is marked right after.
+            let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
+            return match result {
+                Ok(()) => {
+                    arguments.mark_home();
+                    Ok(())
+                }
+                // SAFETY: the caller's promise.
+                Err(error) => unsafe {
+                    after_failure(function, stream, &config, &arguments, error)
+                },
             };
-            arguments.mark_home();
-            return result;
         }
-        let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
-        arguments.uses(&mut uses);
-        launch_tracked(function, stream, &config, pointers, &mut uses)
+        // SAFETY: the caller's promise.
+        unsafe { launch_carefully(function, stream, &config, &arguments) }
     }
 }
 
 /// The greatest number of arguments that a tuple can have.
 pub(crate) const MAX_ARGUMENTS: usize = 16;
 
-/// A failed launch on the home path: once more with a current context where that was missing, else the diagnosis.
+impl FunctionCore {
+    /// Whether a launch with arguments of that shape, all at home on the stream, needs no more than the call.
+    #[inline(always)]
+    fn is_ready_for(&self, stream: &StreamCore, shape: Shape) -> bool {
+        self.is_of(stream.context())
+            && self.shape().takes(shape)
+            && stream.special_bits() | process::restrictions() | self.symbol_bits() == 0
+    }
+}
+
+/// A failed launch on the home path: once more with a current context where that was missing, else the diagnosis. What the
+/// arguments borrow is marked at the end.
+///
+/// # Safety
+/// As [`Function::launch`], which has failed; it is repeated only if nothing was enqueued.
 #[cold]
-fn after_failure(
+#[inline(never)]
+unsafe fn after_failure<A: KernelArguments>(
     function: &FunctionCore,
     stream: &StreamCore,
     config: &dyn Config,
-    pointers: &mut [*mut c_void],
+    arguments: &A,
     error: Error,
 ) -> Result<()> {
-    // SAFETY: as in the launch that failed; it is repeated only if nothing was enqueued.
-    let again = &mut || unsafe { config.enqueue(function, stream, pointers) };
-    stream
-        .after_failure(error, again)
-        .map_err(|error| diagnosis::diagnose(function, &config.extended(), error))
+    let mut pointers = arguments.pointers();
+    // SAFETY: the caller's promise.
+    let again = &mut || unsafe { config.enqueue(function, stream, pointers.as_mut()) };
+    let result = stream.after_failure(error, again);
+    // It may be enqueued only now, and the mark comes after that.
+    arguments.mark_home();
+    result.map_err(|error| diagnosis::diagnose(function, &config.extended(), error))
+}
+
+/// A launch that is refused, or of which something is not known to be as usual.
+///
+/// # Safety
+/// As [`Function::launch`].
+#[cold]
+#[inline(never)]
+unsafe fn launch_carefully<A: KernelArguments>(
+    function: &FunctionCore,
+    stream: &StreamCore,
+    config: &dyn Config,
+    arguments: &A,
+) -> Result<()> {
+    process::permit().doing(|| format!("launch `{}`", function.name()))?;
+    function.require_fit(stream, arguments.sizes().as_ref())?;
+    let plain = stream.is_plain() && !function.touches_symbols();
+    if plain && arguments.are_at_home(stream.number()) {
+        let mut pointers = arguments.pointers();
+        // SAFETY: the caller's promise; what the arguments borrow is marked right after.
+        let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
+        return match result {
+            Ok(()) => {
+                arguments.mark_home();
+                Ok(())
+            }
+            // SAFETY: the caller's promise.
+            Err(error) => unsafe { after_failure(function, stream, config, arguments, error) },
+        };
+    }
+    let mut pointers = arguments.pointers();
+    let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
+    arguments.uses(&mut uses);
+    launch_tracked(function, stream, config, pointers.as_mut(), &mut uses)
 }
 
 /// A launch of which an argument is not on the home path, or on a stream that needs more than its handle.
-#[cold]
-#[inline(never)]
 fn launch_tracked(
     function: &FunctionCore,
     stream: &StreamCore,
@@ -158,7 +208,6 @@ fn launch_tracked(
     pointers: &mut [*mut c_void],
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
-    process::permit()?;
     let globals = function.module().touched_by_any();
     let given: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
     let mut accesses: Vec<Access<'_, StreamCore>> = given;
@@ -191,53 +240,4 @@ fn require_parts(stream: &StreamCore, accesses: &[Access<'_, StreamCore>]) -> Re
         }
     }
     Ok(())
-}
-
-impl FunctionCore {
-    /// Whether the kernel's parameters, where they are known, are as many and as large as the arguments.
-    #[inline(always)]
-    fn takes<A: KernelArguments>(&self, arguments: &A) -> bool {
-        self.shape() == A::SHAPE || self.takes_sizes(arguments.sizes().as_ref())
-    }
-
-    /// The comparison one by one, for lists that have no shape, and for those that differ.
-    #[cold]
-    fn takes_sizes(&self, given: &[usize]) -> bool {
-        self.parameter_sizes().is_none_or(|wanted| wanted == given)
-    }
-
-    /// Why arguments do not fit.
-    #[cold]
-    fn refuse(&self, stream: &StreamCore, given: &[usize]) -> Error {
-        let doing = format!("launch `{}`", self.name());
-        if !self.is_of(stream.context()) {
-            return Error::new(
-                ErrorKind::Mismatch,
-                "the kernel's module and the stream belong to different contexts",
-            )
-            .doing(doing);
-        }
-        let wanted = self.parameter_sizes().unwrap_or(&[]);
-        if wanted.len() != given.len() {
-            let reason = format!(
-                "it has {} parameters, and {} arguments were given",
-                wanted.len(),
-                given.len()
-            );
-            return Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing);
-        }
-        let differing = wanted.iter().zip(given).enumerate();
-        let list: Vec<String> = differing
-            .filter(|(_, (wanted, given))| wanted != given)
-            .map(|(index, (takes, has))| {
-                let (number, all) = (index + 1, given.len());
-                format!("argument {number} of {all} has {has} bytes where the kernel takes {takes}")
-            })
-            .collect();
-        Error::new(ErrorKind::ArgumentMismatch, list.join("; "))
-            .doing(doing)
-            .remedied_by(
-                "a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`",
-            )
-    }
 }

@@ -107,11 +107,13 @@ pub use device::{
 pub use driver::{Driver, Version};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, EventFlags};
-pub use function::{Function, FunctionAttributes, Parameter, SharedCarveout};
+pub use function::{
+    Function, FunctionAttributes, OccupancyFlags, Parameter, PotentialBlockSize, SharedCarveout,
+};
 pub use launch::{
     AnyLaunchConfig, ClusterScheduling, DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument,
     ExtendedLaunchConfig, KernelArgument, KernelArguments, LaunchAttributes, LaunchConfig,
-    MemorySyncDomain, MemorySyncDomainMap, Null, RawParts,
+    MemorySyncDomain, MemorySyncDomainMap, Null, PreparedLaunch, RawParts,
 };
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,

@@ -18,10 +18,16 @@ thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Zero while nothing is forbidden on any thread, so that [`permit`] need not be asked.
+#[inline(always)]
+pub(crate) fn restrictions() -> usize {
+    RESTRICTIONS.load(Ordering::Relaxed)
+}
+
 /// Whether the driver may be called by this thread now.
 #[inline]
 pub(crate) fn permit() -> Result<()> {
-    if RESTRICTIONS.load(Ordering::Relaxed) == 0 {
+    if restrictions() == 0 {
         Ok(())
     } else {
         permit_restricted()

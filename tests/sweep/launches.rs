@@ -1,9 +1,9 @@
 //! Launches.
 
-use cuda_driver::{DynamicArgument, LaunchConfig};
+use cuda_driver::{DynamicArgument, LaunchConfig, OccupancyFlags};
 
 use super::{Operation, context};
-use crate::support::kernels::VECTOR_ADD;
+use crate::support::kernels::{SHARED_DYNAMIC, VECTOR_ADD};
 
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -39,6 +39,61 @@ pub(super) const OPERATIONS: &[Operation] = &[
                 }
             }
             assert_eq!(sum.to_vec()?, [2.0; 100]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["Function::prepare", "PreparedLaunch::launch"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let reverse = context
+                .load_ptx(SHARED_DYNAMIC)?
+                .function("reverse_blocks")?;
+            let config = LaunchConfig::new(1, 32).with_dynamic_shared_bytes(60_000);
+            let mut data = home.upload(&[7_u32; 32])?;
+            let plain = reverse.prepare(config)?;
+            let cooperative = reverse.prepare(config.cooperative().with_priority(0))?;
+            for stream in [&home, &other] {
+                // SAFETY: the kernel reverses 32 numbers.
+                unsafe { plain.launch(stream, (&mut data,)) }?;
+                // SAFETY: as above.
+                unsafe { cooperative.launch(stream, (&mut data,)) }?;
+            }
+            assert_eq!(data.to_vec()?, [7; 32]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &[
+            "Function::active_blocks_per_multiprocessor",
+            "Function::active_blocks_per_multiprocessor_with",
+            "Function::available_dynamic_shared_bytes",
+            "Function::potential_block_size",
+            "Function::potential_block_size_with",
+            "Function::max_cluster_size",
+            "Function::max_active_clusters",
+            "LaunchConfig::for_kernel",
+            "Function::allow_non_portable_clusters",
+        ],
+        run: |driver| {
+            let add = context(driver)?
+                .load_ptx(VECTOR_ADD)?
+                .function("vector_add")?;
+            let flags = OccupancyFlags::DEFAULT;
+            let blocks = add.active_blocks_per_multiprocessor(128, 0)?;
+            assert_eq!(
+                add.active_blocks_per_multiprocessor_with(128, 0, flags)?,
+                blocks
+            );
+            assert!(add.available_dynamic_shared_bytes(1, 128)? > 0);
+            let best = add.potential_block_size(|_| 0)?;
+            assert_eq!(add.potential_block_size_with(0, flags, |_| 0)?, best);
+            let config = LaunchConfig::for_kernel(&add, 100)?;
+            assert_eq!(config.block.x, best.block);
+            add.allow_non_portable_clusters()?;
+            let config = LaunchConfig::new(8, 128).with_cluster(2);
+            assert!(add.max_cluster_size(config)? > 0 && add.max_active_clusters(config)? > 0);
             Ok(())
         },
     },

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 use cuda_driver::{Driver, Result};
 use cuda_sys::{
-    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUmodule, CUresult,
-    CUstream, Library,
+    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUfunction_attribute, CUmodule, CUresult, CUstream, Library,
 };
 
 /// The size of each parameter of the one kernel that the driver which does nothing has.
@@ -37,6 +37,7 @@ fn resolve(name: &CStr) -> Option<NonNull<c_void>> {
         b"cuModuleLoadDataEx" | b"cuModuleLoadData" => module as *const c_void,
         b"cuModuleGetFunction" => function_handle as *const c_void,
         b"cuFuncGetParamInfo" => parameter as *const c_void,
+        b"cuFuncGetAttribute" => function_attribute as *const c_void,
         b"cuLaunchKernel" => launch as *const c_void,
         _ => success as *const c_void,
     };
@@ -71,7 +72,18 @@ extern "system" fn device(to: *mut CUdevice, ordinal: c_int) -> CUresult {
 }
 
 extern "system" fn attribute(to: *mut c_int, _: CUdevice_attribute, _: CUdevice) -> CUresult {
-    put(to, 1)
+    put(to, 1024)
+}
+
+extern "system" fn function_attribute(
+    to: *mut c_int,
+    attribute: CUfunction_attribute,
+    _: CUfunction,
+) -> CUresult {
+    type A = CUfunction_attribute;
+    let limit = attribute == A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        || attribute == A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    put(to, if limit { 1024 } else { 0 })
 }
 
 extern "system" fn context(to: *mut CUcontext, _: CUdevice) -> CUresult {

@@ -75,7 +75,9 @@ impl ErrorKind {
             | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
             | CUresult::CUDA_ERROR_INVALID_SOURCE => Self::InvalidImage,
             CUresult::CUDA_ERROR_NOT_SUPPORTED => Self::NotSupported,
-            CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => Self::LaunchTooLarge,
+            CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+            | CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+            | CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE => Self::LaunchTooLarge,
             CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED => Self::ContextLost,
             CUresult::CUDA_ERROR_DEINITIALIZED => Self::Deinitialized,
             CUresult(900..=908) => Self::Capture,
@@ -127,6 +129,8 @@ pub(super) fn is_refusal(status: CUresult) -> bool {
             | CUresult::CUDA_ERROR_NOT_SUPPORTED
             | CUresult::CUDA_ERROR_NOT_FOUND
             | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+            | CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+            | CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE
             | CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
             | CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
             | CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT

@@ -32,6 +32,12 @@ pub(super) fn meaning(status: CUresult) -> Option<&'static str> {
         CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => {
             "the launch needs more registers or shared memory than there are"
         }
+        CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => {
+            "the device cannot run all blocks of the launch at once"
+        }
+        CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE => {
+            "the clusters do not fit the grid, the kernel or the device"
+        }
         CUresult::CUDA_ERROR_LAUNCH_FAILED => "a kernel failed (the context is lost)",
         CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION => {
             "a kernel ran into a trap or an illegal instruction (the context is lost)"

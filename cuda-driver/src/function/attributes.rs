@@ -1,8 +1,10 @@
 //! What a kernel needs of the device, and what can be asked of the driver for it.
 
+use std::sync::{Mutex, PoisonError};
+
 use cuda_sys::CUfunction_attribute as Attribute;
 
-use super::Function;
+use super::{Function, FunctionCore};
 use crate::CacheConfig;
 use crate::call;
 use crate::error::{Doing, Result};
@@ -80,6 +82,9 @@ impl Function {
 
     /// Allows launches of this kernel that many bytes of dynamic shared memory, beyond the 48 KiB that all may have.
     ///
+    /// [`Function::prepare`] does so by itself where it is needed. A number below what a prepared launch asks for makes that
+    /// fail.
+    ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the device has not that much for a block,
     /// together with what the kernel declares.
@@ -93,6 +98,19 @@ impl Function {
                 self.name()
             )
         })
+    }
+
+    /// Allows launches of this kernel clusters of more than 8 blocks, where the device can; a program that relies on them
+    /// runs on fewer devices.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED")]
+    #[doc(alias = "cuFuncSetAttribute")]
+    pub fn allow_non_portable_clusters(&self) -> Result<()> {
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+        self.set(attribute, 1)
+            .doing(|| format!("allow `{}` large clusters", self.name()))
     }
 
     /// Asks for a division between L1 cache and shared memory.
@@ -122,14 +140,34 @@ impl Function {
     }
 
     fn set(&self, attribute: Attribute, value: i32) -> Result<()> {
-        let core = &*self.core;
-        let _current = core.context.push()?;
+        self.core.set_raw_attribute(attribute, value)
+    }
+}
+
+/// Held while the dynamic shared memory that a kernel is allowed is compared and raised: several objects may stand for one
+/// kernel.
+static RAISING: Mutex<()> = Mutex::new(());
+
+impl FunctionCore {
+    fn set_raw_attribute(&self, attribute: Attribute, value: i32) -> Result<()> {
+        let _current = self.context.push()?;
         // SAFETY: the function is live as long as its module.
         unsafe {
             call!(
-                core.context.driver(),
-                cuFuncSetAttribute(core.raw, attribute, value)
+                self.context.driver(),
+                cuFuncSetAttribute(self.raw, attribute, value)
             )
         }
+    }
+
+    /// Allows launches at least that many bytes of dynamic shared memory; what others were allowed is never lowered.
+    pub(crate) fn raise_dynamic_shared_bytes(&self, bytes: u32) -> Result<()> {
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let wanted = i32::try_from(bytes).unwrap_or(i32::MAX);
+        let _raising = RAISING.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.raw_attribute(attribute)? >= wanted {
+            return Ok(());
+        }
+        self.set_raw_attribute(attribute, wanted)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use cuda_sys::CUlaunchConfig;
+use cuda_sys::{CUlaunchAttribute, CUlaunchConfig, CUstream};
 
 use super::attributes::{Encoded, LaunchAttributes};
 use super::config::LaunchConfig;
@@ -15,7 +15,7 @@ use crate::stream::StreamCore;
 /// What a launch can be configured with: a [`LaunchConfig`], or one with attributes, [`ExtendedLaunchConfig`].
 ///
 /// Implemented by these two, and by nothing else.
-pub trait AnyLaunchConfig: Copy + sealed::Sealed {
+pub trait AnyLaunchConfig: Copy + sealed::Prepare {
     /// Grid, block and dynamic shared memory.
     fn config(&self) -> LaunchConfig;
 
@@ -59,11 +59,36 @@ pub(crate) mod sealed {
         /// Calls the driver, once.
         ///
         /// # Safety
-        /// As [`Function::launch`](crate::Function::launch); `pointers` are to values of the sizes that the kernel takes.
+        /// As [`Function::launch`](crate::Function::launch); `pointers` are to values of the sizes that the kernel takes, and
+        /// this thread may call the driver.
         #[doc(hidden)]
         #[expect(private_interfaces, reason = "nobody else calls it")]
         unsafe fn enqueue(
             &self,
+            function: &FunctionCore,
+            stream: &StreamCore,
+            pointers: &mut [*mut c_void],
+        ) -> Result<()>;
+    }
+
+    /// What a prepared launch needs of its configuration.
+    pub trait Prepare: Sealed {
+        /// What is made ready once.
+        #[doc(hidden)]
+        type Ready: Clone + std::fmt::Debug + Send + Sync;
+
+        #[doc(hidden)]
+        fn ready(&self) -> Self::Ready;
+
+        /// Calls the driver, once, with what [`Prepare::ready`] has returned.
+        ///
+        /// # Safety
+        /// As [`Sealed::enqueue`].
+        #[doc(hidden)]
+        #[expect(private_interfaces, reason = "nobody else calls it")]
+        unsafe fn enqueue_ready(
+            &self,
+            ready: &Self::Ready,
             function: &FunctionCore,
             stream: &StreamCore,
             pointers: &mut [*mut c_void],
@@ -84,29 +109,26 @@ impl sealed::Sealed for LaunchConfig {
         stream: &StreamCore,
         pointers: &mut [*mut c_void],
     ) -> Result<()> {
+        let launch = function.plain_launch();
         let LaunchConfig { grid, block, .. } = *self;
-        let raw = function.as_raw();
-        let arguments = pointers.as_mut_ptr();
         let extra = std::ptr::null_mut();
         // SAFETY: the function and the stream are live as long as their owners; the rest is the caller's promise.
-        unsafe {
-            call!(
-                stream.driver(),
-                cuLaunchKernel(
-                    raw,
-                    grid.x,
-                    grid.y,
-                    grid.z,
-                    block.x,
-                    block.y,
-                    block.z,
-                    self.dynamic_shared_bytes,
-                    stream.as_raw(),
-                    arguments,
-                    extra,
-                )
+        let status = unsafe {
+            launch(
+                function.as_raw(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                self.dynamic_shared_bytes,
+                stream.as_raw(),
+                pointers.as_mut_ptr(),
+                extra,
             )
-        }
+        };
+        call::check("cuLaunchKernel", status)
     }
 }
 
@@ -132,23 +154,98 @@ impl sealed::Sealed for ExtendedLaunchConfig {
             return unsafe { enqueue_cooperative(&self.config, function, stream, pointers) };
         }
         self.attributes.require_support(driver)?;
-        let mut attributes = Encoded::new(&self.attributes);
-        let config = raw_config(&self.config, stream, &mut attributes);
-        let config = &raw const config;
-        let raw = function.as_raw();
-        let arguments = pointers.as_mut_ptr();
-        let extra = std::ptr::null_mut();
-        // SAFETY: the function and the stream are live as long as their owners, configuration and attributes until the
-        // return; the rest is the caller's promise.
-        unsafe { call!(driver, cuLaunchKernelEx(config, raw, arguments, extra)) }
+        let encoded = Encoded::new(&self.attributes);
+        // SAFETY: the caller's promise.
+        unsafe { enqueue_extended(&self.config, encoded.as_slice(), function, stream, pointers) }
     }
 }
 
-/// The configuration as the driver takes it; it points to the attributes.
-fn raw_config(
+impl sealed::Prepare for LaunchConfig {
+    type Ready = ();
+
+    fn ready(&self) {}
+
+    #[inline(always)]
+    #[expect(private_interfaces, reason = "nobody else calls it")]
+    unsafe fn enqueue_ready(
+        &self,
+        (): &(),
+        function: &FunctionCore,
+        stream: &StreamCore,
+        pointers: &mut [*mut c_void],
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { sealed::Sealed::enqueue(self, function, stream, pointers) }
+    }
+}
+
+/// The attributes of a prepared launch, unless there is a call for them without any.
+#[derive(Clone, Debug)]
+pub struct ReadyAttributes(Option<Box<[CUlaunchAttribute]>>);
+
+// SAFETY: no attribute that is made here has a pointer.
+unsafe impl Send for ReadyAttributes {}
+// SAFETY: as for `Send`; nothing in them changes.
+unsafe impl Sync for ReadyAttributes {}
+
+impl sealed::Prepare for ExtendedLaunchConfig {
+    type Ready = ReadyAttributes;
+
+    fn ready(&self) -> ReadyAttributes {
+        let attributes = &self.attributes;
+        let simple = attributes.is_empty() || attributes.are_only_cooperative();
+        ReadyAttributes((!simple).then(|| Encoded::new(attributes).as_slice().into()))
+    }
+
+    #[expect(private_interfaces, reason = "nobody else calls it")]
+    unsafe fn enqueue_ready(
+        &self,
+        ready: &ReadyAttributes,
+        function: &FunctionCore,
+        stream: &StreamCore,
+        pointers: &mut [*mut c_void],
+    ) -> Result<()> {
+        let Some(attributes) = &ready.0 else {
+            // SAFETY: the caller's promise.
+            return unsafe { sealed::Sealed::enqueue(self, function, stream, pointers) };
+        };
+        // SAFETY: the caller's promise.
+        unsafe { enqueue_extended(&self.config, attributes, function, stream, pointers) }
+    }
+}
+
+/// The call that takes attributes.
+///
+/// # Safety
+/// As [`sealed::Sealed::enqueue`].
+#[inline]
+unsafe fn enqueue_extended(
     config: &LaunchConfig,
+    attributes: &[CUlaunchAttribute],
+    function: &FunctionCore,
     stream: &StreamCore,
-    attributes: &mut Encoded,
+    pointers: &mut [*mut c_void],
+) -> Result<()> {
+    let config = raw_config(config, stream.as_raw(), attributes);
+    let config = &raw const config;
+    let raw = function.as_raw();
+    let arguments = pointers.as_mut_ptr();
+    let extra = std::ptr::null_mut();
+    // SAFETY: the function and the stream are live as long as their owners, configuration and attributes until the return;
+    // the rest is the caller's promise.
+    unsafe {
+        call!(
+            stream.driver(),
+            cuLaunchKernelEx(config, raw, arguments, extra)
+        )
+    }
+}
+
+/// The configuration as the driver takes it; it points to the attributes, which the driver only reads.
+pub(crate) fn raw_config(
+    config: &LaunchConfig,
+    stream: CUstream,
+    attributes: &[CUlaunchAttribute],
 ) -> CUlaunchConfig {
     let LaunchConfig { grid, block, .. } = *config;
     CUlaunchConfig {
@@ -159,9 +256,10 @@ fn raw_config(
         blockDimY: block.y,
         blockDimZ: block.z,
         sharedMemBytes: config.dynamic_shared_bytes,
-        hStream: stream.as_raw(),
-        attrs: attributes.as_mut_ptr(),
-        numAttrs: attributes.count(),
+        hStream: stream,
+        attrs: attributes.as_ptr().cast_mut(),
+        // There are a dozen kinds of attribute, each of which is there once.
+        numAttrs: u32::try_from(attributes.len()).unwrap_or(0),
     }
 }
 

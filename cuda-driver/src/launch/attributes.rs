@@ -103,7 +103,7 @@ impl LaunchAttributes {
     }
 
     /// Refuses what the driver is too old for; what it does not know it might pass over.
-    pub(super) fn require_support(&self, driver: &Driver) -> Result<()> {
+    pub(crate) fn require_support(&self, driver: &Driver) -> Result<()> {
         let needs = [
             (self.cluster.is_some(), "clusters", 11, 8),
             (
@@ -159,13 +159,13 @@ const MOST: usize = 9;
 ///
 /// # Invariants
 /// The first `count` are initialised.
-pub(super) struct Encoded {
+pub(crate) struct Encoded {
     attributes: [MaybeUninit<CUlaunchAttribute>; MOST],
     count: u32,
 }
 
 impl Encoded {
-    pub(super) fn new(attributes: &LaunchAttributes) -> Self {
+    pub(crate) fn new(attributes: &LaunchAttributes) -> Self {
         let mut this = Self {
             attributes: [const { MaybeUninit::uninit() }; MOST],
             count: 0,
@@ -253,13 +253,11 @@ impl Encoded {
         }
     }
 
-    /// The first of the attributes, for as long as `self` lives.
-    pub(super) fn as_mut_ptr(&mut self) -> *mut CUlaunchAttribute {
-        self.attributes.as_mut_ptr().cast()
-    }
-
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    /// The attributes.
+    pub(crate) fn as_slice(&self) -> &[CUlaunchAttribute] {
+        let first: *const CUlaunchAttribute = self.attributes.as_ptr().cast();
+        // SAFETY: the first `count` are initialised.
+        unsafe { std::slice::from_raw_parts(first, self.count as usize) }
     }
 }
 
@@ -288,23 +286,21 @@ mod tests {
 
     #[test]
     fn there_is_room_for_all_of_them() {
-        let mut encoded = Encoded::new(&all());
-        assert_eq!(encoded.count() as usize, MOST);
-        let first = encoded.as_mut_ptr();
-        // SAFETY: the first attribute is initialised.
-        let first = unsafe { first.read() };
-        // SAFETY: it is a cluster's.
-        assert_eq!(unsafe { first.value.clusterDim }.x, 2);
+        let encoded = Encoded::new(&all());
+        let attributes = encoded.as_slice();
+        assert_eq!(attributes.len(), MOST);
+        // SAFETY: the first is a cluster's.
+        assert_eq!(unsafe { attributes[0].value.clusterDim }.x, 2);
     }
 
     #[test]
     fn nothing_is_nothing() {
         assert!(LaunchAttributes::default().is_empty() && !all().is_empty());
-        assert_eq!(Encoded::new(&LaunchAttributes::NONE).count(), 0);
+        assert!(Encoded::new(&LaunchAttributes::NONE).as_slice().is_empty());
         let carveout = LaunchAttributes {
             shared_carveout: Some(SharedCarveout::Default),
             ..LaunchAttributes::NONE
         };
-        assert_eq!(Encoded::new(&carveout).count(), 0);
+        assert!(Encoded::new(&carveout).as_slice().is_empty());
     }
 }

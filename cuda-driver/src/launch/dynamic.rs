@@ -10,11 +10,11 @@ use cuda_sys::CUdeviceptr;
 use super::any_config::AnyLaunchConfig;
 use super::argument::sealed::Sealed;
 use super::{FunctionCore, launch_tracked};
-use crate::error::Result;
+use crate::error::{Doing, Result};
 use crate::function::Function;
-use crate::launch;
 use crate::memory::{Block, DeviceAllocation, DeviceSlice, DeviceSliceMut};
-use crate::order::{Access, Queue};
+use crate::order::Access;
+use crate::process;
 use crate::stream::{AnyStream, StreamCore};
 
 /// One argument of a list that is built at run time.
@@ -109,23 +109,10 @@ impl Function {
         let stream = stream.stream_core();
         let function: &FunctionCore = self.core();
         let sizes: Vec<usize> = arguments.iter().map(|argument| argument.size).collect();
-        if !function.is_of(stream.context()) || !function.takes_sizes(&sizes) {
-            return Err(function.refuse(stream, &sizes));
-        }
+        process::permit().doing(|| format!("launch `{}`", function.name()))?;
+        function.require_fit(stream, &sizes)?;
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.pointer).collect();
         let mut uses: Vec<_> = arguments.iter().map(|argument| argument.memory).collect();
-        let home = |access: &Access<'_, StreamCore>| access.order.is_at_home(stream.number());
-        if stream.is_plain() && uses.iter().flatten().all(home) && !function.touches_symbols() {
-            // SAFETY: the caller vouches for the kernel; what the arguments borrow is marked below.
-            let result = unsafe { config.enqueue(function, stream, &mut pointers) };
-            let result = result.or_else(|error| {
-                launch::after_failure(function, stream, &config, &mut pointers, error)
-            });
-            for access in uses.iter().flatten() {
-                access.order.mark_home(access.effect.writes());
-            }
-            return result;
-        }
         launch_tracked(function, stream, &config, &mut pointers, &mut uses)
     }
 }

@@ -104,6 +104,12 @@ impl StreamCore {
         !self.special.load(Ordering::Relaxed)
     }
 
+    /// Zero while the stream [is plain](Self::is_plain).
+    #[inline(always)]
+    pub(crate) fn special_bits(&self) -> usize {
+        usize::from(self.special.load(Ordering::Relaxed))
+    }
+
     /// Refuses a part of an operation, such as memory, that is of another driver.
     pub(crate) fn require_driver(&self, part: &'static str, driver: &Driver) -> Result<()> {
         if self.driver().is_same(driver) {

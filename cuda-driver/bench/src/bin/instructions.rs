@@ -7,12 +7,13 @@ use std::ffi::c_void;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
-use cuda_driver::{LaunchConfig, Result};
+use cuda_driver::{DeviceAllocation, Driver, Function, LaunchConfig, Result, Stream};
 use cuda_driver_bench::idle_driver;
 
 /// Each operation: its name, and the raw one that it is compared with.
-const PAIRS: [(&str, &str); 3] = [
+const PAIRS: [(&str, &str); 4] = [
     ("safe-launch", "raw-launch"),
+    ("prepared-launch", "raw-launch"),
     ("safe-allocate-free", "raw-allocate-free"),
     ("safe-clone-stream", "nothing"),
 ];
@@ -67,61 +68,127 @@ fn count(operation: &str, repetitions: u64) -> std::result::Result<u64, String> 
         .ok_or_else(|| format!("valgrind printed no count:\n{text}"))
 }
 
+/// What the operations work with.
+struct Bench {
+    driver: Driver,
+    stream: Stream,
+    kernel: Function,
+    a: DeviceAllocation<f32>,
+    b: DeviceAllocation<f32>,
+    sum: DeviceAllocation<f32>,
+}
+
 fn run(operation: &str, count: u64) -> Result<()> {
     let driver = idle_driver()?;
     let context = driver.device(0)?.primary_context()?;
     let stream = context.create_stream()?;
-    let a = stream.zeroed::<f32>(1024)?;
-    let b = stream.zeroed::<f32>(1024)?;
-    let mut sum = stream.zeroed::<f32>(1024)?;
     let module = context.load_ptx(".version 7.0\n.target sm_52\n.address_size 64\n")?;
-    let kernel = module.function("kernel")?;
+    let mut bench = Bench {
+        a: stream.zeroed(1024)?,
+        b: stream.zeroed(1024)?,
+        sum: stream.zeroed(1024)?,
+        kernel: module.function("kernel")?,
+        driver,
+        stream,
+    };
+    match operation {
+        "safe-launch" => safe_launch(&mut bench, count),
+        "prepared-launch" => prepared_launch(&mut bench, count),
+        "raw-launch" => raw_launch(&mut bench, count),
+        "safe-allocate-free" => (0..count).try_for_each(|_| {
+            drop(black_box(bench.stream.uninitialized::<u8>(4096)?));
+            Ok(())
+        }),
+        "raw-allocate-free" => {
+            (0..count).for_each(|_| raw_allocate_free(&bench.driver, raw(&bench.stream)));
+            Ok(())
+        }
+        "safe-clone-stream" => {
+            (0..count).for_each(|_| drop(black_box(bench.stream.clone())));
+            Ok(())
+        }
+        _ => {
+            (0..count).for_each(|number| {
+                black_box(number);
+            });
+            Ok(())
+        }
+    }
+}
+
+/// Launches as a program does that has its configuration at run time.
+#[inline(never)]
+fn safe_launch(bench: &mut Bench, count: u64) -> Result<()> {
+    let Bench {
+        stream,
+        kernel,
+        a,
+        b,
+        sum,
+        ..
+    } = bench;
     let config = LaunchConfig::for_len(1024);
     for _ in 0..count {
-        match operation {
-            "safe-launch" => {
-                // SAFETY: the driver does nothing.
-                unsafe { kernel.launch(&stream, black_box(config), (&a, &b, &mut sum, 1024_u32)) }?;
-            }
-            "raw-launch" => {
-                let (mut a, mut b, mut sum) = (a.as_raw(), b.as_raw(), sum.as_raw());
-                let mut n = 1024_u32;
-                let mut arguments: [*mut c_void; 4] = [
-                    (&raw mut a).cast(),
-                    (&raw mut b).cast(),
-                    (&raw mut sum).cast(),
-                    (&raw mut n).cast(),
-                ];
-                let LaunchConfig { grid, block, .. } = black_box(config);
-                let Ok(launch) = driver.library().cuLaunchKernel() else {
-                    continue;
-                };
-                let (function, stream) = (kernel.as_raw(), raw(&stream));
-                let pointers = arguments.as_mut_ptr();
-                let extra = std::ptr::null_mut();
-                let (x, y, z) = (block.x, block.y, block.z);
-                // SAFETY: the driver does nothing.
-                let status = unsafe {
-                    launch(
-                        function, grid.x, grid.y, grid.z, x, y, z, 0, stream, pointers, extra,
-                    )
-                };
-                black_box(status);
-            }
-            "safe-allocate-free" => drop(black_box(stream.uninitialized::<u8>(4096)?)),
-            "raw-allocate-free" => raw_allocate_free(&driver, raw(&stream)),
-            "safe-clone-stream" => drop(black_box(stream.clone())),
-            _ => {}
-        }
+        // SAFETY: the driver does nothing.
+        unsafe { kernel.launch(stream, black_box(config), (&*a, &*b, &mut *sum, 1024_u32)) }?;
     }
     Ok(())
 }
 
-fn raw(stream: &cuda_driver::Stream) -> cuda_sys::CUstream {
+#[inline(never)]
+fn prepared_launch(bench: &mut Bench, count: u64) -> Result<()> {
+    let Bench {
+        stream,
+        kernel,
+        a,
+        b,
+        sum,
+        ..
+    } = bench;
+    let prepared = black_box(kernel.prepare(LaunchConfig::for_len(1024))?);
+    for _ in 0..count {
+        // SAFETY: the driver does nothing.
+        unsafe { prepared.launch(stream, (&*a, &*b, &mut *sum, 1024_u32)) }?;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn raw_launch(bench: &mut Bench, count: u64) -> Result<()> {
+    let (function, stream) = (bench.kernel.as_raw(), raw(&bench.stream));
+    let config = LaunchConfig::for_len(1024);
+    for _ in 0..count {
+        let (mut a, mut b) = (bench.a.as_raw(), bench.b.as_raw());
+        let (mut sum, mut n) = (bench.sum.as_raw(), 1024_u32);
+        let mut arguments: [*mut c_void; 4] = [
+            (&raw mut a).cast(),
+            (&raw mut b).cast(),
+            (&raw mut sum).cast(),
+            (&raw mut n).cast(),
+        ];
+        let LaunchConfig { grid, block, .. } = black_box(config);
+        let Ok(launch) = bench.driver.library().cuLaunchKernel() else {
+            continue;
+        };
+        let pointers = arguments.as_mut_ptr();
+        let extra = std::ptr::null_mut();
+        let (x, y, z) = (block.x, block.y, block.z);
+        // SAFETY: the driver does nothing.
+        let status = unsafe {
+            launch(
+                function, grid.x, grid.y, grid.z, x, y, z, 0, stream, pointers, extra,
+            )
+        };
+        black_box(status);
+    }
+    Ok(())
+}
+
+fn raw(stream: &Stream) -> cuda_sys::CUstream {
     cuda_driver::AnyStream::as_raw(stream)
 }
 
-fn raw_allocate_free(driver: &cuda_driver::Driver, stream: cuda_sys::CUstream) {
+fn raw_allocate_free(driver: &Driver, stream: cuda_sys::CUstream) {
     let library = driver.library();
     let mut address = 0;
     if let Ok(allocate) = library.cuMemAllocAsync() {

@@ -1,0 +1,52 @@
+//! Whether the arguments of a launch fit the kernel and the stream.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::function::FunctionCore;
+use crate::stream::StreamCore;
+
+impl FunctionCore {
+    /// Refuses a stream of another context, and arguments that are not as many or as large as the kernel's parameters,
+    /// where these are known.
+    pub(super) fn require_fit(&self, stream: &StreamCore, given: &[usize]) -> Result<()> {
+        let fits = |wanted: &[usize]| wanted == given;
+        if self.is_of(stream.context()) && self.parameter_sizes().is_none_or(fits) {
+            return Ok(());
+        }
+        Err(self.refuse(stream, given))
+    }
+
+    /// Why arguments do not fit.
+    #[cold]
+    fn refuse(&self, stream: &StreamCore, given: &[usize]) -> Error {
+        let doing = format!("launch `{}`", self.name());
+        if !self.is_of(stream.context()) {
+            return Error::new(
+                ErrorKind::Mismatch,
+                "the kernel's module and the stream belong to different contexts",
+            )
+            .doing(doing);
+        }
+        let wanted = self.parameter_sizes().unwrap_or(&[]);
+        if wanted.len() != given.len() {
+            let reason = format!(
+                "it has {} parameters, and {} arguments were given",
+                wanted.len(),
+                given.len()
+            );
+            return Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing);
+        }
+        let differing = wanted.iter().zip(given).enumerate();
+        let list: Vec<String> = differing
+            .filter(|(_, (wanted, given))| wanted != given)
+            .map(|(index, (takes, has))| {
+                let (number, all) = (index + 1, given.len());
+                format!("argument {number} of {all} has {has} bytes where the kernel takes {takes}")
+            })
+            .collect();
+        Error::new(ErrorKind::ArgumentMismatch, list.join("; "))
+            .doing(doing)
+            .remedied_by(
+                "a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`",
+            )
+    }
+}
