@@ -53,6 +53,10 @@
 //!   without waiting finds neither the old contents nor the new.
 //! * Textures and surfaces, mipmapped and sparse arrays, graphs, inter-process handles and cubins are missing, and
 //!   the device's attributes say so. A captured stream's work is not kept: the graph is empty.
+//! * A kernel launched with `PROGRAMMATIC_STREAM_SERIALIZATION` behind another one begins early or not, by the seed: ahead of all of the other
+//!   one, never in its middle. What its threads do before they have waited (`griddepcontrol.wait`, or a barrier together with a thread that
+//!   had) counts as unordered with that kernel, and, where that one began early too, with those before it, whether or not it had waited when
+//!   it triggered its dependents. An event that a kernel triggers (`PROGRAMMATIC_EVENT`) is not there.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate. Of the options that guide a compiler, the target and the most
 //!   registers have an effect.

@@ -121,18 +121,27 @@ fn each_attribute_is_checked() {
 }
 
 #[test]
-fn an_event_of_a_launch_is_reached_after_it() {
+fn an_event_tells_that_a_launch_has_begun() {
     let rig = Rig::new();
     let nothing = rig.function(rig.load(KERNELS), "nothing");
-    for id in [7, 12] {
+    let of = |id| {
         let event = rig.event(0);
         let mut given = attribute(id, [0; 3]);
         given.value.launchCompletionEvent.event = event;
-        assert_eq!(launch(&rig, nothing, 1, &[given]), 0);
-        assert_eq!(rig.simulator.pending_operations(), 2);
-        ok!(rig.cuda, cuEventSynchronize(event));
-        assert_eq!(rig.simulator.pending_operations(), 0);
-    }
+        (event, launch(&rig, nothing, 1, &[given]))
+    };
+    let (event, launched) = of(12);
+    assert_eq!((launched, rig.simulator.pending_operations()), (0, 2));
+    ok!(rig.cuda, cuEventSynchronize(event));
+    ok!(rig.cuda, cuCtxSynchronize());
+    assert_eq!(rig.simulator.pending_operations(), 0);
+    // Nothing is built that tells when all blocks have triggered an event.
+    assert_eq!(of(7).1, 801);
+    let said = rig.simulator.unsupported_calls().join(" ");
+    assert!(
+        said.contains("CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Execution: blocks of warps, warps of lanes.
 
 mod access;
+mod ahead;
 mod barriers;
 mod block;
 mod cluster;
@@ -20,6 +21,7 @@ mod templates;
 mod unwritten;
 mod warp;
 
+pub(crate) use ahead::wait as wait_for_prerequisite;
 pub(crate) use cluster::RANK_SHIFT;
 pub(crate) use env::{Env, LaneError};
 pub(crate) use findings::Site;

@@ -167,6 +167,8 @@ pub enum FaultKind {
     },
     /// The stack is given back in a way that has no meaning.
     Stack(String),
+    /// The launch that a thread waited for has failed: see [`Prerequisite::wait`](crate::Prerequisite::wait).
+    Abandoned,
     /// The launch itself makes no sense; nothing was executed.
     InvalidLaunch(String),
 }
@@ -230,6 +232,7 @@ impl fmt::Display for FaultKind {
                 f,
                 "calls need more than the {limit} bytes of local memory that a thread has"
             ),
+            Self::Abandoned => f.write_str("the launch that it waited for has failed"),
             Self::InvalidLaunch(why) => f.write_str(why),
         }
     }

@@ -1,6 +1,6 @@
 //! What a launch is made of, and what it reports when it succeeds.
 
-use crate::{CODE_WINDOW, Checks, NoServices, Services};
+use crate::{CODE_WINDOW, Checks, NoServices, Prerequisite, Services};
 
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Launch<'a> {
     pub grid_id: u64,
     /// Chooses the order in which blocks and warps run, where CUDA leaves it open; 0 is ascending order.
     pub seed: u64,
+    /// The launch that this one may begin ahead of: programmatic dependent launch. With one, all blocks run on one thread.
+    pub prerequisite: Option<&'a dyn Prerequisite>,
     /// What `printf`, `assert`, `malloc` and `free` of the kernel use.
     pub services: &'a dyn Services,
     /// Mistakes to look for, which [`Services::found`] hears of.
@@ -53,6 +55,7 @@ impl<'a> Launch<'a> {
             workspace: 0,
             grid_id: 1,
             seed: 0,
+            prerequisite: None,
             services: &NoServices,
             checks: Checks {
                 race: false,

@@ -86,6 +86,7 @@ mod fault;
 mod launch;
 mod memory;
 mod ops;
+mod prerequisite;
 mod processor;
 mod program;
 mod registers;
@@ -99,6 +100,7 @@ pub use memory::{
     CODE_WINDOW, Contents, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW,
     SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE,
 };
+pub use prerequisite::{Abandoned, Prerequisite};
 pub use processor::Processor;
 pub use program::{
     ClusterRules, Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,

@@ -120,12 +120,7 @@ fn kernel_ex(
         cooperative: attributes.cooperative,
     };
     let params = Params::Passed { params, extra };
-    launch(call, function, shape, &attributes, config.hStream, params)?;
-    // An event of the launch is reached at its end, which is late enough for each of its meanings.
-    for (event, flags) in &attributes.events {
-        super::event::record_with_flags(call, *event, config.hStream, *flags)?;
-    }
-    Ok(())
+    launch(call, function, shape, &attributes, config.hStream, params)
 }
 
 /// One cooperative launch. Several at once, whose blocks could wait for those on other devices, are not built.
@@ -227,7 +222,16 @@ pub(super) fn launch(
         cluster,
         dynamic_shared: shape.shared,
         params,
+        dependent: attributes.dependent,
         workspace,
     };
+    if !attributes.events.is_empty() {
+        drop(state);
+        // That all blocks have begun says nothing about what they have done: the event comes after what is before the kernel.
+        for (event, flags) in &attributes.events {
+            super::event::record_with_flags(call, *event, stream, *flags)?;
+        }
+        state = call.state();
+    }
     enqueue(call, &mut state, &target, Work::Kernel(Box::new(work))).map(|_| ())
 }

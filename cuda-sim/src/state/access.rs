@@ -10,6 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::report::AccessKind;
 use crate::state::order::check::Touch;
+use crate::state::order::touched::Touched;
 use crate::state::reach::Reach;
 use crate::state::space::{Block, Data, Origin, Presence, Space};
 
@@ -29,6 +30,8 @@ pub(crate) struct DeviceView<'a> {
     host: Mutex<()>,
     /// Whether what is touched is noted.
     watch: bool,
+    /// Whether it is the view of threads that have not waited for the kernel before theirs.
+    ahead: bool,
     /// Whether blocks may run on several threads.
     spread: bool,
     /// Words that nothing had written when they were first changed atomically, and whether there are any. To later changes by the same
@@ -47,6 +50,7 @@ impl<'a> DeviceView<'a> {
             reach,
             host: Mutex::new(()),
             watch,
+            ahead: false,
             spread,
             changed: Mutex::default(),
             any_changed: AtomicBool::new(false),
@@ -102,12 +106,29 @@ impl<'a> DeviceView<'a> {
         }
     }
 
+    /// The same for threads that have not waited for the kernel before theirs.
+    pub(crate) fn ahead(self) -> Self {
+        Self {
+            ahead: true,
+            ..self
+        }
+    }
+
+    #[inline]
+    fn touched<'b>(&self, block: &'b Block) -> &'b Touched {
+        if self.ahead {
+            &block.touched_ahead
+        } else {
+            &block.touched
+        }
+    }
+
     /// Notes an access that is allowed.
     #[inline]
     fn note(&self, block: &Block, kind: AccessKind, offset: usize, len: usize) {
         // What the driver itself passes from kernel to kernel is no race of theirs.
         if self.watch && !matches!(block.origin, Origin::Heap | Origin::Workspace) {
-            block.touched.note(kind, block.capacity, offset, len);
+            self.touched(block).note(kind, block.capacity, offset, len);
         }
     }
 
@@ -143,7 +164,7 @@ impl<'a> DeviceView<'a> {
         }
         let of_block = |block: &&'a Block| {
             let address = block.address;
-            block.touched.take().map(move |(kind, bytes)| Touch {
+            self.touched(block).take().map(move |(kind, bytes)| Touch {
                 block: address,
                 kind,
                 bytes,

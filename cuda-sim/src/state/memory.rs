@@ -75,6 +75,7 @@ impl State {
             allocation: None,
             presence: Presence::Pending,
             touched: Touched::default(),
+            touched_ahead: Touched::default(),
         })
     }
 
@@ -331,6 +332,7 @@ impl State {
             allocation,
             presence: Presence::Live(size),
             touched: Touched::default(),
+            touched_ahead: Touched::default(),
         });
         address
     }

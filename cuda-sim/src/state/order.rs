@@ -22,17 +22,32 @@ use clock::{Clock, Mark};
 #[derive(Debug, Clone)]
 pub(crate) struct Moment {
     pub(crate) mark: Mark,
+    /// The last operation of its own stream that comes before it: itself, unless it may begin ahead of others.
+    reach: OperationId,
     clock: Arc<Clock>,
     /// What the host knew when it enqueued it.
     host: Arc<Clock>,
+    /// The same for a kernel that has not waited for the one before it, where that one can be told apart.
+    ahead: Option<OperationId>,
 }
 
 impl Moment {
     /// Whether an operation comes before this one, or is this one.
     fn knows(&self, mark: Mark) -> bool {
-        mark.stream == self.mark.stream && mark.operation <= self.mark.operation
+        mark == self.mark
+            || mark.stream == self.mark.stream && mark.operation <= self.reach
             || self.host.knows(mark)
             || self.clock.knows(mark)
+    }
+
+    /// The same operation as long as it has not waited for the kernel before it; nothing where it begins when that one has ended.
+    pub(crate) fn ahead(&self) -> Option<Self> {
+        let reach = self.ahead?;
+        Some(Self {
+            reach,
+            ahead: None,
+            ..self.clone()
+        })
     }
 
     /// This operation and everything before it.
@@ -43,6 +58,19 @@ impl Moment {
     }
 }
 
+/// When an operation may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A kernel, when the operation before it has ended.
+    Kernel,
+    /// A kernel, before the kernel before it has ended.
+    Dependent,
+    /// An event's record, which keeps nothing apart.
+    Record,
+    /// Anything else, when the operation before it has ended.
+    Other,
+}
+
 /// A stream.
 #[derive(Debug)]
 struct Line {
@@ -51,6 +79,8 @@ struct Line {
     blocking: bool,
     clock: Arc<Clock>,
     last: Option<Mark>,
+    /// Where the last operation is a kernel: the last operation that comes before all that it does.
+    before_kernel: Option<OperationId>,
 }
 
 impl Line {
@@ -118,26 +148,50 @@ impl Order {
                 blocking,
                 clock: Arc::default(),
                 last: None,
+                before_kernel: None,
             };
             self.lines.insert(stream, line);
         }
     }
 
     /// Adds an operation at the end of a stream.
-    pub(crate) fn enqueue(&mut self, stream: StreamId, operation: OperationId) -> Moment {
+    pub(crate) fn enqueue(
+        &mut self,
+        stream: StreamId,
+        operation: OperationId,
+        start: Start,
+    ) -> Moment {
         let mark = Mark { stream, operation };
         let implied = self.implied(stream);
         let host = Arc::clone(&self.host);
         let Some(line) = self.lines.get_mut(&stream) else {
-            let clock = Arc::default();
-            return Moment { mark, clock, host };
+            return Moment {
+                mark,
+                reach: operation,
+                clock: Arc::default(),
+                host,
+                ahead: None,
+            };
         };
         if !line.clock.includes(&implied) {
             Arc::make_mut(&mut line.clock).join(&implied);
         }
         line.last = Some(mark);
-        let clock = Arc::clone(&line.clock);
-        Moment { mark, clock, host }
+        // Whether a kernel that began early has waited before those that follow begin is not known here: what it may overlap, they may.
+        let ahead = line.before_kernel.filter(|_| start == Start::Dependent);
+        let before = OperationId(operation.0.saturating_sub(1));
+        line.before_kernel = match start {
+            Start::Kernel | Start::Dependent => Some(ahead.unwrap_or(before)),
+            Start::Record => line.before_kernel,
+            Start::Other => None,
+        };
+        Moment {
+            mark,
+            reach: operation,
+            clock: Arc::clone(&line.clock),
+            host,
+            ahead,
+        }
     }
 
     /// What the default stream's rules put before the next operation of a stream.
@@ -166,10 +220,11 @@ impl Order {
 
     /// Puts everything in `seen` before the later operations of a stream.
     pub(crate) fn wait(&mut self, stream: StreamId, seen: &Clock) {
-        if let Some(line) = self.lines.get_mut(&stream)
-            && !line.clock.includes(seen)
-        {
-            Arc::make_mut(&mut line.clock).join(seen);
+        if let Some(line) = self.lines.get_mut(&stream) {
+            line.before_kernel = None;
+            if !line.clock.includes(seen) {
+                Arc::make_mut(&mut line.clock).join(seen);
+            }
         }
     }
 
@@ -208,8 +263,10 @@ impl Order {
                 stream: StreamId(0),
                 operation: OperationId(0),
             },
+            reach: OperationId(0),
             clock: Arc::default(),
             host: Arc::clone(&self.host),
+            ahead: None,
         }
     }
 

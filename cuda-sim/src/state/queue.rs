@@ -9,7 +9,7 @@ use cuda_sys::{CUhostFn, CUstreamCallback};
 use crate::state::State;
 use crate::state::context::ContextRef;
 use crate::state::module::Loaded;
-use crate::state::order::Moment;
+use crate::state::order::{Moment, Start};
 use crate::state::transfer::{Copy, Fill};
 use crate::state::word::{Condition, Word};
 
@@ -52,6 +52,8 @@ pub(crate) struct KernelWork {
     pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
     pub(crate) params: Vec<u8>,
+    /// It may begin before the kernel before it in its stream has ended.
+    pub(crate) dependent: bool,
     /// Address of the workspace of a cooperative launch; 0 for other launches.
     pub(crate) workspace: u64,
 }
@@ -98,6 +100,16 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// When it may begin.
+    fn start(&self) -> Start {
+        match self {
+            Self::Kernel(work) if work.dependent => Start::Dependent,
+            Self::Kernel(_) => Start::Kernel,
+            Self::Record { .. } => Start::Record,
+            _ => Start::Other,
+        }
+    }
+
     /// Whether the host may do something that what follows relies on.
     fn is_with_host(&self) -> bool {
         matches!(
@@ -169,7 +181,7 @@ impl State {
         for earlier in after.iter().filter_map(|edge| self.operations.get(edge)) {
             self.order.wait(stream, &earlier.moment.seen());
         }
-        let moment = self.order.enqueue(stream, id);
+        let moment = self.order.enqueue(stream, id, work.start());
         let pending = |edge: &OperationId| self.operations.contains_key(edge);
         let mut edges: Vec<OperationId> = after.iter().copied().filter(pending).collect();
         let mut not_before = self.clock.max(queue.end);

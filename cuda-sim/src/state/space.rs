@@ -103,6 +103,8 @@ pub(crate) struct Block {
     pub(crate) presence: Presence,
     /// What a kernel in execution touches.
     pub(crate) touched: Touched,
+    /// What it touches before it waits for the kernel before it.
+    pub(crate) touched_ahead: Touched,
 }
 
 impl Block {

@@ -210,6 +210,7 @@ impl State {
             allocation: None,
             presence: Presence::Live(size),
             touched: Default::default(),
+            touched_ahead: Default::default(),
         });
         Ok(())
     }

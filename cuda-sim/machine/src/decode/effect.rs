@@ -98,6 +98,8 @@ pub(super) fn effect<'a>(
             ..,
         ]
         | ["alloca" | "stacksave" | "stackrestore", ..]
+        // With a launch before that has not ended, all blocks run on one thread.
+        | ["griddepcontrol", "wait"]
         | ["nanosleep" | "prefetch" | "prefetchu", ..] => Effect::None,
         _ if pushed.iter().all(|instr| is_internal(instr.op)) => Effect::None,
         _ => Effect::Orders(UNKNOWN),

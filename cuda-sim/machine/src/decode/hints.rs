@@ -6,7 +6,7 @@ use cuda_ptx::Operand;
 
 use super::function::{Decoder, Why};
 use crate::code::Op;
-use crate::exec::Space;
+use crate::exec::{Space, wait_for_prerequisite};
 use crate::ops::map::Ty;
 use crate::ops::moves;
 
@@ -52,8 +52,11 @@ impl<'a> Decoder<'_, 'a> {
             }
             (["pmevent"], [Operand::Integer(0..=15)])
             | (["pmevent", "mask"], [Operand::Integer(0..=0xffff)])
-            // Without programmatic dependent launch there is nothing to wait for.
-            | (["griddepcontrol", "launch_dependents" | "wait"], []) => {}
+            // Those that may begin now begin at the start already, or at the end.
+            | (["griddepcontrol", "launch_dependents"], []) => {}
+            (["griddepcontrol", "wait"], []) => {
+                self.push(self.instr(Op::Access(wait_for_prerequisite)));
+            }
             // Registers of the machine are not counted.
             (["setmaxnreg", "inc" | "dec", "sync", "aligned", "u32"], [Operand::Integer(count)])
                 if (24..=256).contains(count) && count % 8 == 0 => {}

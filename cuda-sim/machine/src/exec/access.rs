@@ -114,7 +114,7 @@ impl Env<'_> {
             let start = range.start;
             let piece = &mut into[range];
             let is_global = space == Space::Global || space == Space::Generic && address >> 48 == 0;
-            if is_global && let Ok(contents) = self.shape.memory.load(address, piece) {
+            if is_global && let Ok(contents) = self.memory(lanes.mask).load(address, piece) {
                 if let Contents::Unwritten { first } = contents {
                     self.note_unwritten(site, lanes, start + first);
                 }
@@ -143,7 +143,7 @@ impl Env<'_> {
         lanes: &Lanes<'_>,
         into: &mut [u8],
     ) -> Result<(), LaneError> {
-        let loaded = self.shape.memory.load_lanes(lanes, into);
+        let loaded = self.memory(lanes.mask).load_lanes(lanes, into);
         if let Contents::Unwritten { first } = loaded.map_err(memory_fault)? {
             self.note_unwritten(site, lanes, first);
         }
@@ -173,7 +173,7 @@ impl Env<'_> {
 
     #[inline(never)]
     fn store_lanes(&self, lanes: &Lanes<'_>, bytes: &[u8]) -> Result<(), LaneError> {
-        let stored = self.shape.memory.store_lanes(lanes, bytes);
+        let stored = self.memory(lanes.mask).store_lanes(lanes, bytes);
         stored.map_err(memory_fault)
     }
 
@@ -195,7 +195,7 @@ impl Env<'_> {
             let (space, offset) = resolve(space, lanes.addresses[lane]);
             match space {
                 Space::Global | Space::Generic => {
-                    let loaded = self.shape.memory.load(offset, into);
+                    let loaded = self.memory(1 << lane).load(offset, into);
                     let contents =
                         loaded.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
                     if let Contents::Unwritten { first } = contents {
@@ -251,7 +251,7 @@ impl Env<'_> {
         if let Some((address, range)) = single_piece(lanes) {
             let piece = &bytes[range];
             let is_global = space == Space::Global || space == Space::Generic && address >> 48 == 0;
-            if is_global && self.shape.memory.store(address, piece).is_ok() {
+            if is_global && self.memory(lanes.mask).store(address, piece).is_ok() {
                 return Ok(());
             }
             if space == Space::Shared
@@ -287,7 +287,7 @@ impl Env<'_> {
             let (space, offset) = resolve(space, lanes.addresses[lane]);
             match space {
                 Space::Global | Space::Generic => {
-                    let stored = self.shape.memory.store(offset, bytes);
+                    let stored = self.memory(1 << lane).store(offset, bytes);
                     stored.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
                 }
                 Space::Shared | Space::Cluster => {
@@ -370,7 +370,7 @@ impl Env<'_> {
                 },
             }),
             (Space::Global | Space::Generic, address) => {
-                let updated = self.shape.memory.atomic(address, size, update);
+                let updated = self.memory(1 << lane).atomic(address, size, update);
                 let (old, contents) =
                     updated.map_err(|fault| memory_fault(LaneFault { lane, fault }))?;
                 if let Contents::Unwritten { first } = contents {

@@ -25,6 +25,9 @@ struct Barrier {
     last_set: u32,
     /// Threads of the phase before.
     last_came: u32,
+    /// Whether the launch before has ended for a thread of this phase, and of the phase before.
+    waited: bool,
+    last_waited: bool,
     in_use: bool,
 }
 
@@ -54,6 +57,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) block: [u32; 3],
     /// The number of the block in its cluster.
     pub(crate) rank: u32,
+    /// Whether the launch before has ended for one of the lanes.
+    pub(crate) waited: bool,
 }
 
 impl Barriers {
@@ -100,6 +105,7 @@ impl Barriers {
         barrier.in_use = true;
         barrier.expected = expected;
         barrier.came += lanes.count_ones();
+        barrier.waited |= arrival.waited;
         // A whole warp counts as such, also when some of its lanes have ended or never were.
         barrier.arrived += if expected.is_some() && lanes == arrival.live {
             WARP_SIZE as u32
@@ -146,6 +152,7 @@ impl Barriers {
             *barrier = Barrier {
                 last_set: barrier.set,
                 last_came: barrier.came,
+                last_waited: barrier.waited,
                 ..Barrier::default()
             };
             self.complete |= 1 << number;
@@ -185,6 +192,11 @@ impl Barriers {
         self.barriers
             .get(number)
             .map_or((0, 0), |barrier| (barrier.last_set, barrier.last_came))
+    }
+
+    /// Whether the launch before had ended for a thread of a barrier's last phase.
+    pub(crate) fn last_waited(&self, number: usize) -> bool {
+        self.barriers.get(number).is_some_and(|it| it.last_waited)
     }
 
     /// A sentence about what a barrier still waits for.

@@ -62,6 +62,7 @@ impl Block {
                 parked: [0; BARRIERS],
                 arrived: 0,
                 passed: 0,
+                waited: 0,
                 local,
             }
         };
@@ -170,8 +171,9 @@ impl Block {
             let complete = self.barriers.take_complete();
             for barrier in (0..16).filter(|barrier| complete >> barrier & 1 == 1) {
                 stuck = false;
+                let waited = self.barriers.last_waited(barrier);
                 for warp in &mut self.warps {
-                    warp.release(barrier);
+                    warp.release(barrier, waited);
                 }
             }
         }

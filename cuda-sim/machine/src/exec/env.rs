@@ -47,6 +47,8 @@ pub(crate) struct Env<'a> {
     pub(crate) warp: u32,
     /// Lanes that have not ended.
     pub(crate) live: u32,
+    /// Lanes for which the launch before has ended: all, unless there is a [prerequisite](crate::Prerequisite).
+    pub(crate) waited: u32,
     /// Instructions that the launch has executed: the machine's clock.
     pub(crate) clock: u64,
 }

@@ -100,10 +100,11 @@ impl Shared<'_> {
         }
         // Each part had one cluster until now.
         let average = (executed / queue.parts.max(1)).max(1);
-        let threads = if cfg!(miri) {
+        let launch = self.grid.shape.launch;
+        let threads = if cfg!(miri) || launch.prerequisite.is_some() {
             1
         } else {
-            self.grid.shape.launch.threads.clamp(1, MOST_THREADS) as u64
+            launch.threads.clamp(1, MOST_THREADS) as u64
         };
         queue.size = (WORTH_A_PART / average)
             .min(remaining / (4 * threads))

@@ -8,6 +8,7 @@ mod segment;
 
 use crate::WARP_SIZE;
 use crate::code::Op;
+use crate::exec::ahead::at_start;
 use crate::exec::barriers::{Arrival, Barriers};
 use crate::exec::cluster::{Common, Peers};
 use crate::exec::env::Shape;
@@ -43,6 +44,8 @@ pub(crate) struct Warp {
     /// Lanes that have arrived at the cluster's barrier while others have not, and lanes that have since all had arrived need not wait.
     pub(crate) arrived: u32,
     pub(crate) passed: u32,
+    /// Lanes for which the launch before has ended.
+    pub(crate) waited: u32,
     pub(crate) local: LocalMemory,
 }
 
@@ -130,6 +133,7 @@ impl Warp {
                 block: parts.block,
                 warp: self.index,
                 live: self.live,
+                waited: self.waited,
                 clock: parts.clock + meter.instructions,
             };
             let scope = &mut self.scopes[index];
@@ -138,6 +142,7 @@ impl Warp {
             } else {
                 segment::run::<false>(scope, code, &mut env, &mut inner)
             };
+            self.waited = env.waited;
             meter.fuel -= inner.instructions.min(meter.fuel);
             meter.instructions += inner.instructions;
             meter.lane_instructions += inner.lane_instructions;
@@ -236,6 +241,9 @@ impl Warp {
         if let Some(race) = &mut parts.common.race {
             race.warp_sync(parts.peers.rank(), self.index, passing);
         }
+        if self.waited & passing != 0 {
+            self.waited |= passing;
+        }
         let mut first = None;
         for (index, scope) in self.scopes.iter_mut().enumerate() {
             let lanes = scope.waiting & passing;
@@ -284,6 +292,7 @@ impl Warp {
             live: self.live,
             block: parts.block,
             rank: parts.peers.rank(),
+            waited: self.waited & lanes != 0,
         };
         let (shape, barriers) = (parts.shape, &mut *parts.barriers);
         let (barrier, waiting) = match instruction.op {
@@ -291,6 +300,7 @@ impl Warp {
                 let at = ClusterLanes {
                     arrived: &mut self.arrived,
                     passed: &mut self.passed,
+                    waited: &mut self.waited,
                 };
                 let waiting = at.come(&arrival, shape, barriers, parts.common)?;
                 (CLUSTER_BARRIER, waiting)
@@ -306,9 +316,12 @@ impl Warp {
         Ok(())
     }
 
-    /// Lets the lanes go on that wait at a barrier.
-    pub(crate) fn release(&mut self, barrier: usize) {
+    /// Lets the lanes go on that wait at a barrier, to which a thread may have come for which the launch before had ended.
+    pub(crate) fn release(&mut self, barrier: usize, waited: bool) {
         let lanes = std::mem::take(&mut self.parked[barrier]);
+        if waited {
+            self.waited |= lanes;
+        }
         for scope in &mut self.scopes {
             let freed = scope.parked & lanes;
             scope.parked &= !freed;
@@ -323,6 +336,7 @@ impl Warp {
         self.live = lanes;
         self.parked = [0; BARRIERS];
         (self.arrived, self.passed) = (0, 0);
+        self.waited = at_start(parts.shape.launch);
         self.local.clear();
         self.scopes.truncate(1);
         let (Some(scope), Some(template)) =

@@ -3,16 +3,19 @@
 use cuda_sys::{CUevent, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig};
 
 use super::super::prelude::*;
+use super::unsupported;
 
 /// What the attributes of a launch ask for.
 #[derive(Debug, Default)]
 pub(in crate::api) struct Attributes {
     pub(in crate::api) cooperative: bool,
+    /// It may begin before the kernel before it has ended.
+    pub(super) dependent: bool,
     /// Blocks of a cluster; nothing where the kernel decides.
     pub(in crate::api) cluster: Option<[u32; 3]>,
     /// Blocks of the clusters that the device may form instead.
     pub(super) preferred_cluster: Option<[u32; 3]>,
-    /// Events to be recorded, with their flags.
+    /// Events to be recorded when all blocks have begun, with their flags.
     pub(super) events: Vec<(CUevent, c_uint)>,
 }
 
@@ -20,8 +23,7 @@ pub(in crate::api) struct Attributes {
 const MEMORY_DOMAINS: u8 = 4;
 
 impl Attributes {
-    /// Reads them. Those that guide the hardware are checked and without effect: a launch that may start before the one before it ended
-    /// starts after it.
+    /// Reads them. Those that guide the hardware are checked and without effect.
     ///
     /// # Errors
     /// `INVALID_VALUE` for what no launch has, `INVALID_HANDLE` for no event, `NOT_SUPPORTED` for what belongs to graphs.
@@ -47,9 +49,13 @@ impl Attributes {
         match attribute.id {
             A::CU_LAUNCH_ATTRIBUTE_IGNORE
             | A::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW
-            | A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
             | A::CU_LAUNCH_ATTRIBUTE_PRIORITY
             | A::CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING => Ok(()),
+            A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => {
+                // SAFETY: an attribute of that name has this value.
+                self.dependent = unsafe { value.programmaticStreamSerializationAllowed } != 0;
+                Ok(())
+            }
             A::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => {
                 // SAFETY: an attribute of that name has this value.
                 self.cooperative = unsafe { value.cooperative } != 0;
@@ -87,12 +93,16 @@ impl Attributes {
             A::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
                 // SAFETY: an attribute of that name has this value.
                 let event = unsafe { value.programmaticEvent };
-                self.event(call, event.event, event.flags)
+                check_event(call, event.event, event.flags)?;
+                let what = "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: events that a kernel triggers";
+                Err(unsupported(call, format!("{}: {what}", call.symbol)))
             }
             A::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
                 // SAFETY: an attribute of that name has this value.
                 let event = unsafe { value.launchCompletionEvent };
-                self.event(call, event.event, event.flags)
+                let flags = check_event(call, event.event, event.flags)?;
+                self.events.push((event.event, flags));
+                Ok(())
             }
             // A node of a graph that the device changes.
             A::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => Err(code::NOT_SUPPORTED),
@@ -100,13 +110,13 @@ impl Attributes {
             _ => Err(code::INVALID_VALUE),
         }
     }
+}
 
-    fn event(&mut self, call: &Call<'_>, event: CUevent, flags: c_int) -> Answer {
-        call.state().event(number(event), call.number)?;
-        let flags = c_uint::try_from(flags).ok().filter(|flags| *flags <= 1);
-        self.events.push((event, flags.ok_or(code::INVALID_VALUE)?));
-        Ok(())
-    }
+/// Checks an event of a launch; gives its flags.
+fn check_event(call: &Call<'_>, event: CUevent, flags: c_int) -> Result<c_uint, CUresult> {
+    call.state().event(number(event), call.number)?;
+    let flags = c_uint::try_from(flags).ok().filter(|flags| *flags <= 1);
+    flags.ok_or(code::INVALID_VALUE)
 }
 
 /// A shape, unless it is left out.

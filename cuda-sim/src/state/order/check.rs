@@ -15,6 +15,7 @@ use crate::state::order::history::{Access, Actor, What};
 use crate::state::queue::{OperationId, Work};
 
 /// Bytes of a block, as offsets.
+#[derive(Debug)]
 pub(crate) struct Touch {
     /// The block's address.
     pub(crate) block: u64,

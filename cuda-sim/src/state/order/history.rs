@@ -16,15 +16,23 @@ const KEPT: usize = 1024;
 #[derive(Debug, Clone)]
 pub(crate) enum What {
     Kernel(Arc<Loaded>, usize),
+    /// What a kernel does before it waits for the one before it.
+    KernelAhead(Arc<Loaded>, usize),
     Name(&'static str),
 }
 
 impl What {
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Kernel(module, number) => {
+            Self::Kernel(module, number) | Self::KernelAhead(module, number) => {
                 let kernel = module.program.kernels().get(*number);
-                format!("kernel `{}`", kernel.map_or("?", |kernel| kernel.name()))
+                let name = kernel.map_or("?", |kernel| kernel.name());
+                match self {
+                    Self::KernelAhead(..) => {
+                        format!("kernel `{name}`, before it executes griddepcontrol.wait,")
+                    }
+                    _ => format!("kernel `{name}`"),
+                }
             }
             Self::Name(name) => (*name).to_owned(),
         }

@@ -9,6 +9,9 @@ pub(crate) struct ClusterBarrier {
     live: u32,
     ended: u32,
     complete: bool,
+    /// Whether the launch before has ended for a thread that has arrived, and for one of those for which the barrier opened last.
+    waited: bool,
+    last_waited: bool,
 }
 
 impl ClusterBarrier {
@@ -19,9 +22,10 @@ impl ClusterBarrier {
         }
     }
 
-    /// Threads arrive that had not; says whether they were the last.
-    pub(crate) fn arrive(&mut self, threads: u32) -> bool {
+    /// Threads arrive that had not, and hand on that the launch before has ended if it has for one of them; says whether they were the last.
+    pub(crate) fn arrive(&mut self, threads: u32, waited: bool) -> bool {
         self.arrived += threads;
+        self.waited |= waited;
         self.check()
     }
 
@@ -38,6 +42,7 @@ impl ClusterBarrier {
         if complete {
             self.arrived = 0;
             self.complete = true;
+            self.last_waited = std::mem::take(&mut self.waited);
         }
         complete
     }
@@ -45,6 +50,11 @@ impl ClusterBarrier {
     /// Whether the barrier has opened since the last question.
     pub(crate) fn take_complete(&mut self) -> bool {
         std::mem::take(&mut self.complete)
+    }
+
+    /// Whether the launch before had ended for one of the threads for which the barrier opened last.
+    pub(crate) fn last_waited(&self) -> bool {
+        self.last_waited
     }
 
     /// A sentence about what the barrier still waits for.

@@ -15,6 +15,7 @@ const WAITS: usize = 17;
 pub(super) struct ClusterLanes<'a> {
     pub(super) arrived: &'a mut u32,
     pub(super) passed: &'a mut u32,
+    pub(super) waited: &'a mut u32,
 }
 
 impl ClusterLanes<'_> {
@@ -47,7 +48,8 @@ impl ClusterLanes<'_> {
             if let Some(race) = common.race.as_mut().filter(|_| i.imm == 0) {
                 race.arrive_in_cluster(arrival.rank, arrival.warp, lanes);
             }
-            if common.barrier.arrive(lanes.count_ones())
+            let waited = arrival.waited && i.imm == 0;
+            if common.barrier.arrive(lanes.count_ones(), waited)
                 && let Some(race) = &mut common.race
             {
                 race.complete_cluster();
@@ -64,6 +66,9 @@ impl ClusterLanes<'_> {
         }
         let through = lanes & *self.passed;
         *self.passed &= !through;
+        if common.barrier.last_waited() {
+            *self.waited |= through;
+        }
         if let Some(race) = &mut common.race {
             race.wait_in_cluster(arrival.rank, arrival.warp, through);
         }
@@ -94,6 +99,6 @@ impl Warp {
         }
         self.passed |= self.arrived & !waits;
         self.arrived = 0;
-        self.release(CLUSTER_BARRIER);
+        self.release(CLUSTER_BARRIER, common.barrier.last_waited());
     }
 }

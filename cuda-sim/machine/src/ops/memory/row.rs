@@ -80,7 +80,7 @@ pub(super) fn load<const SIZE: usize>(
     };
     is_global::<SIZE>(i.src[2], address)
         && matches!(
-            env.shape.memory.load(address, into.as_flattened_mut()),
+            env.memory(u32::MAX).load(address, into.as_flattened_mut()),
             Ok(Contents::Written)
         )
 }
@@ -139,8 +139,7 @@ pub(super) fn store<const SIZE: usize>(
     }
     is_global::<SIZE>(i.src[2], address)
         && env
-            .shape
-            .memory
+            .memory(u32::MAX)
             .store(address, bytes.as_flattened())
             .is_ok()
 }
