@@ -38,7 +38,7 @@ pub(crate) enum Effect {
 
 impl Effect {
     /// Whether two operations with these effects on the same bytes need an order.
-    fn conflicts(self, other: Self) -> bool {
+    pub(super) fn conflicts(self, other: Self) -> bool {
         self == Self::Write || self != other
     }
 

@@ -7,6 +7,7 @@
 
 mod program;
 mod run;
+mod shared;
 mod world;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -144,7 +145,7 @@ fn two_readers_are_both_remembered() {
             Some(Use {
                 block: 0,
                 range: whole,
-                write,
+                effect: bool::into(write),
             }),
             None,
         ]
@@ -155,7 +156,7 @@ fn two_readers_are_both_remembered() {
             [Use {
                 block: 0,
                 range: whole,
-                write: true,
+                effect: Effect::Write,
             }],
         )
     });
@@ -168,7 +169,7 @@ fn two_readers_are_both_remembered() {
             [Use {
                 block: 0,
                 range: whole,
-                write: true,
+                effect: Effect::Write,
             }],
         )
     });

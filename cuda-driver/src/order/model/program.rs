@@ -42,7 +42,7 @@ pub(super) fn random_use(
     Use {
         block,
         range: Range { start, end },
-        write: write.unwrap_or_else(|| random.coin()),
+        effect: write.unwrap_or_else(|| random.coin()).into(),
     }
 }
 

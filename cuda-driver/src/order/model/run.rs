@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::super::{Access, Operation, Order, Queue, Range, Rules};
+use super::super::{Access, Effect, Operation, Order, Queue, Range, Rules};
 use super::program::{Program, Random, Step, UNITS};
 use super::world::{self, Recorder, Use, World};
 
@@ -26,7 +26,8 @@ pub(super) fn preempt() {
 
 pub(super) type Blocks = [Order<Recorder>; 2];
 
-pub(super) fn run_step<R: Rules>(blocks: &Blocks, step: Step) {
+/// Takes a step; the blocks are two.
+pub(super) fn run_step<R: Rules>(blocks: &[Order<Recorder>], step: Step) {
     match step {
         Step::Enqueue(number, uses) => {
             let mut accesses: Vec<Access<'_, Recorder>> = uses
@@ -35,7 +36,7 @@ pub(super) fn run_step<R: Rules>(blocks: &Blocks, step: Step) {
                 .map(|part| Access {
                     order: &blocks[part.block],
                     range: part.range,
-                    effect: part.write.into(),
+                    effect: part.effect,
                 })
                 .collect();
             let stream = Recorder(number);
@@ -56,7 +57,7 @@ pub(super) fn run_step<R: Rules>(blocks: &Blocks, step: Step) {
                             start: 0,
                             end: UNITS,
                         },
-                        write,
+                        effect: write.into(),
                     },
                 );
             });
@@ -77,7 +78,7 @@ pub(super) fn races<R: Rules>(program: &Program, random: &mut Random) -> bool {
                 start: 0,
                 end: UNITS,
             },
-            write: true,
+            effect: Effect::Write,
         };
         World::with(|world| world.enqueue(home, [all]));
     }
@@ -98,7 +99,7 @@ pub(super) fn races<R: Rules>(program: &Program, random: &mut Random) -> bool {
                 start: 0,
                 end: UNITS,
             },
-            write: true,
+            effect: Effect::Write,
         };
         World::with(|world| world.enqueue(home, [all]));
     }
@@ -107,11 +108,11 @@ pub(super) fn races<R: Rules>(program: &Program, random: &mut Random) -> bool {
 
 /// Runs two threads in a random interleaving of what lies between the places where they can be preempted.
 pub(super) fn run_threads<R: Rules>(
-    blocks: &Blocks,
+    blocks: &[Order<Recorder>],
     threads: &[Vec<Step>; 2],
     random: &mut Random,
 ) {
-    let blocks: *const Blocks = blocks;
+    let blocks: *const [Order<Recorder>] = blocks;
     let mut running: Vec<(usize, Coroutine<(), (), ()>)> = threads
         .iter()
         .cloned()

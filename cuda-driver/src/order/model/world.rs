@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::Range;
+use super::{Effect, Range};
 
 /// A stream that only records; its number.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Recorder(pub(super) u64);
 pub(super) struct Use {
     pub(super) block: usize,
     pub(super) range: Range,
-    pub(super) write: bool,
+    pub(super) effect: Effect,
 }
 
 /// An event; the world knows where it was recorded.
@@ -151,14 +151,14 @@ impl World {
         self.thread = 0;
     }
 
-    /// Whether two uses of the same bytes, one of them a write, have no order.
+    /// Whether two uses of the same bytes that need an order have none.
     pub(super) fn has_race(&self) -> bool {
         self.uses.iter().enumerate().any(|(index, (later, a))| {
             self.uses[..index].iter().any(|(earlier, b)| {
                 let overlap = a.range.start < b.range.end && b.range.start < a.range.end;
                 a.block == b.block
                     && overlap
-                    && (a.write || b.write)
+                    && a.effect.conflicts(b.effect)
                     && earlier != later
                     && !self.before[*later].contains(*earlier)
                     && !self.before[*earlier].contains(*later)
