@@ -29,6 +29,7 @@ mod launch;
 mod launch_arguments;
 mod launch_attributes;
 mod launch_limits;
+mod library;
 mod memory;
 mod mismatch;
 mod module;

@@ -2,6 +2,7 @@
 
 mod devices;
 mod launches;
+mod libraries;
 mod memory;
 mod modules;
 mod streams;
@@ -26,6 +27,7 @@ fn operations() -> impl Iterator<Item = &'static Operation> {
         devices::OPERATIONS,
         launches::OPERATIONS,
         memory::OPERATIONS,
+        libraries::OPERATIONS,
         modules::OPERATIONS,
         streams::OPERATIONS,
     ]

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cuda_sys::signatures::cuLaunchKernel;
-use cuda_sys::{CUfunction, CUfunction_attribute, CUresult};
+use cuda_sys::{CUfunction, CUfunction_attribute, CUfunctionLoadingState, CUresult};
 
 pub use attributes::{FunctionAttributes, SharedCarveout};
 pub use block_size::PotentialBlockSize;
@@ -21,7 +21,7 @@ use crate::context::{Context, ContextCore};
 use crate::device::Device;
 use crate::error::{Doing, Result};
 use crate::launch::Shape;
-use crate::module::{Module, ModuleCore};
+use crate::module::{Module, ModuleCore, ModuleLoadingMode};
 
 /// A kernel of a module; cheap to clone. It keeps its module loaded.
 ///
@@ -68,26 +68,20 @@ impl Module {
     #[doc(alias = "cuFuncGetParamCount")]
     #[doc(alias = "cuFuncLoad")]
     pub fn function(&self, name: &str) -> Result<Function> {
-        let module = self.core();
-        let raw = module.raw_function(name)?;
-        let parameters = read_parameters(module, raw, name)?;
-        let sizes: Option<Box<[usize]>> = parameters
-            .as_ref()
-            .map(|list| list.iter().map(|parameter| parameter.size).collect());
-        let core = FunctionCore {
-            raw,
-            shape: Shape::taken(sizes.as_deref()),
-            context: Arc::clone(module.context()),
-            sizes,
-            parameters: parameters.map(Vec::into_boxed_slice),
-            name: name.into(),
-            module: Arc::clone(module),
-            plain_launch: launch_address(module.context())?,
-        };
-        core.load()?;
-        Ok(Function {
-            core: Arc::new(core),
-        })
+        self.function_with(name, ModuleLoadingMode::Eager)
+    }
+
+    /// The kernel of that name, brought onto the device now or when it is first launched.
+    ///
+    /// The first launch of a kernel that is not on the device waits for everything that runs, which can end in a deadlock
+    /// where it is to run beside other kernels.
+    ///
+    /// # Errors
+    /// As [`function`](Self::function).
+    #[doc(alias = "cuModuleGetFunction")]
+    pub fn function_with(&self, name: &str, mode: ModuleLoadingMode) -> Result<Function> {
+        let raw = self.core().raw_function(name)?;
+        Function::new(self.core(), raw, name, mode)
     }
 }
 
@@ -154,6 +148,36 @@ fn count_parameters(module: &ModuleCore, raw: CUfunction, name: &str) -> Result<
 }
 
 impl Function {
+    /// A kernel of that module.
+    pub(crate) fn new(
+        module: &Arc<ModuleCore>,
+        raw: CUfunction,
+        name: &str,
+        mode: ModuleLoadingMode,
+    ) -> Result<Self> {
+        module.note_kernel();
+        let parameters = read_parameters(module, raw, name)?;
+        let sizes: Option<Box<[usize]>> = parameters
+            .as_ref()
+            .map(|list| list.iter().map(|parameter| parameter.size).collect());
+        let core = FunctionCore {
+            raw,
+            shape: Shape::taken(sizes.as_deref()),
+            context: Arc::clone(module.context()),
+            sizes,
+            parameters: parameters.map(Vec::into_boxed_slice),
+            name: name.into(),
+            module: Arc::clone(module),
+            plain_launch: launch_address(module.context())?,
+        };
+        if mode == ModuleLoadingMode::Eager {
+            core.load()?;
+        }
+        Ok(Self {
+            core: Arc::new(core),
+        })
+    }
+
     #[inline(always)]
     pub(crate) fn core(&self) -> &FunctionCore {
         &self.core
@@ -181,6 +205,34 @@ impl Function {
     #[must_use]
     pub fn context(&self) -> Context {
         Context::from_core(Arc::clone(&self.core.context))
+    }
+
+    /// Whether the kernel is on the device, so that a launch need not bring it there first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MissingSymbol`](crate::ErrorKind::MissingSymbol) on drivers before CUDA 12.4; what the driver returns.
+    #[doc(alias = "cuFuncIsLoaded")]
+    pub fn is_loaded(&self) -> Result<bool> {
+        let mut state = CUfunctionLoadingState::default();
+        let (core, driver) = (&*self.core, self.core.context.driver());
+        let ask = || {
+            let out = &raw mut state;
+            // SAFETY: the function is live, and the pointer is to a live value.
+            unsafe { call!(driver, cuFuncIsLoaded(out, core.raw)) }
+        };
+        core.context
+            .call(ask)
+            .doing(|| format!("ask whether `{}` is loaded", core.name))?;
+        Ok(state == CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
+    }
+
+    /// Brings the kernel onto the device now. Drivers that cannot be told to (before CUDA 12.4) do so at the first launch.
+    ///
+    /// # Errors
+    /// What the driver returns.
+    #[doc(alias = "cuFuncLoad")]
+    pub fn load(&self) -> Result<()> {
+        self.core.load()
     }
 
     /// The kernel's parameters, in their order; `None` if neither the driver nor the image tells, so that launches compare

@@ -50,6 +50,8 @@
 //! | [`DeviceAllocation`] | device memory | [`Stream::upload`], [`Stream::zeroed`] |
 //! | [`PinnedBuffer`] | page-locked host memory | [`Stream::pinned_zeroed`] |
 //! | [`Module`], [`Function`] | loaded code, and a kernel in it | [`Context::load_ptx`], [`Module::function`] |
+//! | [`Global`] | a global variable of a module | [`Module::global`] |
+//! | [`Library`], [`Kernel`] | code for every context, and a kernel in it | [`Driver::load_library_ptx`], [`Library::kernel`] |
 //!
 //! # Three tiers
 //!
@@ -92,6 +94,7 @@ mod error;
 mod event;
 mod function;
 mod launch;
+mod library;
 mod memory;
 mod module;
 mod order;
@@ -115,6 +118,7 @@ pub use launch::{
     ExtendedLaunchConfig, KernelArgument, KernelArguments, LaunchAttributes, LaunchConfig,
     MemorySyncDomain, MemorySyncDomainMap, Null, PreparedLaunch, RawParts,
 };
+pub use library::{Kernel, Library, LibraryOptions};
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,
     Lender, PinnedBuffer, PinnedSlice, PinnedSliceMut, RawAllocation,

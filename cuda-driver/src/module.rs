@@ -8,6 +8,7 @@ mod image;
 mod jit;
 mod load;
 mod loading;
+mod log_buffer;
 mod names;
 mod open;
 mod ptx;
@@ -31,6 +32,7 @@ use crate::close::CloseError;
 use crate::context::{Context, ContextCore};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::library::LibraryCore;
 use crate::process;
 use load::Loaded;
 #[allow(
@@ -38,8 +40,15 @@ use load::Loaded;
     reason = "what declared kernels are made of, which come next"
 )]
 pub(crate) use symbols::DeclaredGlobal;
+
+pub(crate) use diagnosis::{Target as JitTarget, explain, with_source};
+pub(crate) use image::{Facts, Image};
+pub(crate) use jit::Encoded;
+pub(crate) use log_buffer::LogBuffer;
+pub(crate) use names::{c_name, no_such_kernel};
+pub(crate) use open::read_file;
 use symbols::Symbols;
-use text::KeptText;
+pub(crate) use text::KeptText;
 
 /// A loaded module; cheap to clone.
 ///
@@ -70,12 +79,14 @@ pub struct Module {
 }
 
 /// Who unloads the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 enum Ownership {
     /// We do, with the last handle.
     Owned,
     /// Somebody else, who keeps it loaded.
     Borrowed,
+    /// Its library, when that is unloaded.
+    Library(Arc<LibraryCore>),
 }
 
 /// # Invariants
@@ -86,7 +97,7 @@ pub(crate) struct ModuleCore {
     ownership: Ownership,
     info_log: Box<str>,
     wall_time: Option<Duration>,
-    text: Option<KeptText>,
+    text: Option<Arc<KeptText>>,
     symbols: Symbols,
 }
 
@@ -124,7 +135,7 @@ impl Module {
             info_log: "".into(),
             wall_time: None,
             text: None,
-            symbols: Symbols::new(true, Vec::new()),
+            symbols: Symbols::new(true, Arc::from([])),
         };
         Self::from_core(Arc::new(core))
     }
@@ -132,8 +143,8 @@ impl Module {
     fn from_loaded(
         context: &Arc<ContextCore>,
         loaded: Loaded,
-        text: Option<KeptText>,
-        variables: Vec<Box<str>>,
+        text: Option<Arc<KeptText>>,
+        variables: Arc<[Box<str>]>,
     ) -> Self {
         let core = ModuleCore {
             raw: loaded.raw,
@@ -145,6 +156,18 @@ impl Module {
             symbols: Symbols::new(false, variables),
         };
         Self::from_core(Arc::new(core))
+    }
+
+    /// Loads an image.
+    pub(crate) fn load(
+        context: &Context,
+        image: &Image<'_>,
+        options: &JitOptions,
+        text: Option<Arc<KeptText>>,
+        variables: Arc<[Box<str>]>,
+    ) -> Result<Self> {
+        let loaded = load::load(context.core(), image, options)?;
+        Ok(Self::from_loaded(context.core(), loaded, text, variables))
     }
 
     pub(crate) fn from_core(core: Arc<ModuleCore>) -> Self {
@@ -170,10 +193,22 @@ impl Module {
     /// Gives the raw module away: it is the caller's to unload.
     ///
     /// # Errors
-    /// [`CloseError`] with the handle if other handles or functions still use the module.
+    /// [`CloseError`] with the handle if other handles or functions still use the module, or if it is its library's.
     pub fn into_raw(self) -> std::result::Result<CUmodule, CloseError<Self>> {
-        let mut core = self.into_sole_owner("give the module away")?;
-        Ok(std::mem::replace(&mut core.raw, std::ptr::null_mut()))
+        let doing = "give the module away";
+        let mut core = self.into_sole_owner(doing)?;
+        let given = if let Ownership::Library(_) = core.ownership {
+            Err(Error::invalid("it belongs to its library"))
+        } else {
+            core.symbols.wait_on_host()
+        };
+        match given {
+            Ok(()) => Ok(std::mem::replace(&mut core.raw, std::ptr::null_mut())),
+            Err(error) => {
+                let handle = Self::from_core(Arc::new(core));
+                Err(CloseError::new(error.doing(doing), Some(handle)))
+            }
+        }
     }
 
     /// What the driver's compiler remarked while it loaded the module; mostly empty, unless it was
@@ -199,7 +234,7 @@ impl Module {
 
     /// Unloads the module and reports what that returns, which `Drop` cannot. It waits for the kernels that run.
     ///
-    /// A borrowed module is only let go.
+    /// A borrowed module and that of a library are only let go.
     ///
     /// # Errors
     /// [`CloseError`] with the handle if other handles or functions still use the module; what the driver returns.
@@ -232,6 +267,25 @@ impl Module {
 }
 
 impl ModuleCore {
+    /// What a library is in a context; `was_used` if it was already used there before.
+    pub(crate) fn of_library(
+        raw: CUmodule,
+        context: &Arc<ContextCore>,
+        library: Arc<LibraryCore>,
+        text: Option<Arc<KeptText>>,
+        (was_used, variables): (bool, Arc<[Box<str>]>),
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            raw,
+            context: Arc::clone(context),
+            ownership: Ownership::Library(library),
+            info_log: "".into(),
+            wall_time: None,
+            text,
+            symbols: Symbols::new(was_used, variables),
+        })
+    }
+
     pub(crate) fn context(&self) -> &Arc<ContextCore> {
         &self.context
     }
@@ -244,18 +298,28 @@ impl ModuleCore {
         self.raw
     }
 
+    /// Whether other contexts have modules of the same code, with which they share managed variables.
+    fn is_of_library(&self) -> bool {
+        matches!(self.ownership, Ownership::Library(_))
+    }
+
     fn text(&self) -> Option<&KeptText> {
-        self.text.as_ref()
+        self.text.as_deref()
     }
 
     /// Unloads the module if it is ours and was not unloaded yet; if the driver refuses, it is leaked.
     fn unload(&mut self) -> Result<()> {
         let raw = std::mem::replace(&mut self.raw, std::ptr::null_mut());
-        let owned = self.ownership == Ownership::Owned;
-        if raw.is_null() || !owned || !self.context.may_release() {
+        if raw.is_null() || !self.context.may_release() {
             return Ok(());
         }
-        self.symbols.wait_on_host()?;
+        match &self.ownership {
+            Ownership::Owned => self.symbols.wait_on_host()?,
+            Ownership::Borrowed => return Ok(()),
+            Ownership::Library(library) => {
+                return self.symbols.wait_on_host().inspect_err(|_| library.lose());
+            }
+        }
         let _current = self.context.push()?;
         // SAFETY: the module is live and ours, and nothing uses it any more.
         unsafe { call!(self.driver(), cuModuleUnload(raw)) }
@@ -264,7 +328,7 @@ impl ModuleCore {
 
 impl Drop for ModuleCore {
     fn drop(&mut self) {
-        if self.raw.is_null() || self.ownership == Ownership::Borrowed {
+        if self.raw.is_null() || matches!(self.ownership, Ownership::Borrowed) {
             return;
         }
         if process::in_host_function() {
@@ -272,11 +336,11 @@ impl Drop for ModuleCore {
             process::postpone(Box::new(Self {
                 raw,
                 context: Arc::clone(&self.context),
-                ownership: self.ownership,
+                ownership: self.ownership.clone(),
                 info_log: "".into(),
                 wall_time: None,
                 text: None,
-                symbols: std::mem::replace(&mut self.symbols, Symbols::new(false, Vec::new())),
+                symbols: std::mem::replace(&mut self.symbols, Symbols::new(false, Arc::from([]))),
             }));
             return;
         }
@@ -289,7 +353,6 @@ impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Module")
             .field("raw", &self.core.raw)
-            .field("ownership", &self.core.ownership)
             .finish_non_exhaustive()
     }
 }

@@ -63,10 +63,15 @@ impl Function {
     /// What the driver returns.
     #[doc(alias = "cuFuncGetAttribute")]
     pub fn attributes(&self) -> Result<FunctionAttributes> {
-        let read = |attribute| {
-            Ok::<u32, crate::Error>(u32::try_from(self.core.raw_attribute(attribute)?)?)
-        };
-        Ok(FunctionAttributes {
+        FunctionAttributes::read(|attribute| self.core.raw_attribute(attribute))
+    }
+}
+
+impl FunctionAttributes {
+    /// All of them, by a way to ask for one.
+    pub(crate) fn read(ask: impl Fn(Attribute) -> Result<i32>) -> Result<Self> {
+        let read = |attribute| Ok::<u32, crate::Error>(u32::try_from(ask(attribute)?)?);
+        Ok(Self {
             max_threads_per_block: read(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             static_shared_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
             const_bytes: read(Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
@@ -79,7 +84,9 @@ impl Function {
             )?,
         })
     }
+}
 
+impl Function {
     /// Allows launches of this kernel that many bytes of dynamic shared memory, beyond the 48 KiB that all may have.
     ///
     /// [`Function::prepare`] does so by itself where it is needed. A number below what a prepared launch asks for makes that

@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use cuda_sys::{CUjit_option, CUresult};
 
-use super::image::Image;
+use super::image::Facts;
 use super::ptx;
-use crate::context::ContextCore;
-use crate::driver::Version;
+use crate::device::{ComputeCapability, Device};
+use crate::driver::{Driver, Version};
 use crate::error::Error;
 
 /// Lines shown before and after a line that the log names.
@@ -17,36 +17,40 @@ const AROUND: usize = 1;
 /// How many named lines are shown at most.
 const MOST: usize = 8;
 
+/// What an image was loaded for.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) driver: &'a Driver,
+    /// The device, unless it was for whichever comes.
+    pub(crate) device: Option<&'a Device>,
+}
+
 /// Says what does not fit: the PTX's version and the driver's, or the image's target and the device's.
 #[cold]
-pub(super) fn explain(
+pub(crate) fn explain(
     error: Error,
-    context: &ContextCore,
-    image: &Image<'_>,
+    target: Target<'_>,
+    facts: &Facts,
     options: &[CUjit_option],
 ) -> Error {
-    let version = context.driver().version();
-    let text = image.text();
+    let version = target.driver.version();
     let Some(status) = error.status() else {
         return error;
     };
     match status {
         CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | CUresult::CUDA_ERROR_INVALID_PTX => {
-            match &text {
-                Some(text) => explain_target(explain_version(error, version, text), context, text),
-                None => error,
-            }
+            explain_target(explain_version(error, version, facts), target, facts)
         }
-        CUresult::CUDA_ERROR_INVALID_IMAGE if text.is_some_and(|text| !ptx::is_ptx(&text)) => {
+        CUresult::CUDA_ERROR_INVALID_IMAGE if facts.is_text && !facts.is_ptx => {
             error.because("the text is not PTX, which begins with `.version`")
         }
         CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
-            error.because(format!("{}, but {}", device(context), image.made_for()))
+            error.because(format!("{}, but {}", device(target), facts.made_for))
         }
         CUresult::CUDA_ERROR_INVALID_SOURCE if options.contains(&CUjit_option::CU_JIT_TARGET) => {
             error.because(format!(
                 "{}, and the target that was chosen makes no code for it",
-                device(context)
+                device(target)
             ))
         }
         CUresult::CUDA_ERROR_INVALID_VALUE if !options.is_empty() => error
@@ -58,26 +62,26 @@ pub(super) fn explain(
     }
 }
 
-fn device(context: &ContextCore) -> String {
-    match context.device().compute_capability() {
-        Ok(capability) => format!("the device has compute capability {capability}"),
-        Err(_) => "the device's compute capability is not known".into(),
+fn capability(target: Target<'_>) -> Option<ComputeCapability> {
+    target.device.and_then(|it| it.compute_capability().ok())
+}
+
+fn device(target: Target<'_>) -> String {
+    match capability(target) {
+        Some(capability) => format!("the device has compute capability {capability}"),
+        None => "the device's compute capability is not known".into(),
     }
 }
 
 /// Drivers call PTX invalid whose target is newer than the device.
-fn explain_target(error: Error, context: &ContextCore, text: &str) -> Error {
+fn explain_target(error: Error, target: Target<'_>, facts: &Facts) -> Error {
     let invalid = error.status() == Some(CUresult::CUDA_ERROR_INVALID_PTX);
-    let (Some(target), Ok(capability)) = (ptx::target(text), context.device().compute_capability())
-    else {
+    let (Some(wanted), Some(capability)) = (facts.target.as_deref(), capability(target)) else {
         return error;
     };
-    if invalid && ptx::capability(target).is_some_and(|needed| needed > capability) {
+    if invalid && ptx::capability(wanted).is_some_and(|needed| needed > capability) {
         error
-            .because(format!(
-                "{}, but the PTX is for `{target}`",
-                device(context)
-            ))
+            .because(format!("{}, but the PTX is for `{wanted}`", device(target)))
             .remedied_by(format!("emit PTX for `{}` or lower", capability.target()))
     } else {
         error
@@ -85,9 +89,9 @@ fn explain_target(error: Error, context: &ContextCore, text: &str) -> Error {
 }
 
 /// Older drivers call PTX invalid that is only too new.
-fn explain_version(error: Error, cuda: Version, text: &str) -> Error {
+fn explain_version(error: Error, cuda: Version, facts: &Facts) -> Error {
     let unsupported = error.status() == Some(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
-    let Some(version) = ptx::version(text) else {
+    let Some(version) = facts.version else {
         return error;
     };
     match ptx::newest_for(cuda) {
@@ -107,7 +111,7 @@ fn explain_version(error: Error, cuda: Version, text: &str) -> Error {
 
 /// The log, with the lines of the source that it names.
 #[cold]
-pub(super) fn with_source(mut log: String, source: &str) -> String {
+pub(crate) fn with_source(mut log: String, source: &str) -> String {
     let named = lines_named(&log);
     let total = source.lines().count();
     let shown: BTreeSet<usize> = named

@@ -13,13 +13,14 @@ use std::ffi::{CString, c_void};
 use std::fmt;
 
 use super::ptx;
+use crate::driver::Version;
 use crate::error::{Error, ErrorKind, Result};
 
 /// What the driver is given: an image that is whole, at an address that is aligned for it.
 ///
 /// # Invariants
 /// A text ends with NUL. A binary's headers name no byte beyond its end, and it starts at a multiple of 8.
-pub(super) enum Image<'a> {
+pub(crate) enum Image<'a> {
     Ptx(CString),
     Cubin(Aligned<'a>),
     Fatbin(Aligned<'a>),
@@ -27,7 +28,7 @@ pub(super) enum Image<'a> {
 
 impl<'a> Image<'a> {
     /// PTX, whose NULs at the end are dropped before one is added.
-    pub(super) fn ptx(text: &str) -> Result<Self> {
+    pub(crate) fn ptx(text: &str) -> Result<Self> {
         let text = text.trim_end_matches('\0');
         // A driver goes by the first bytes: what it takes for a binary, it reads as far as headers say that are not there.
         if let Some(first) = text.bytes().next()
@@ -48,18 +49,18 @@ impl<'a> Image<'a> {
         Ok(Self::Ptx(terminated))
     }
 
-    pub(super) fn cubin(bytes: &'a [u8]) -> Result<Self> {
+    pub(crate) fn cubin(bytes: &'a [u8]) -> Result<Self> {
         cubin::check(bytes).map_err(refused)?;
         Ok(Self::Cubin(Aligned::new(bytes)))
     }
 
-    pub(super) fn fatbin(bytes: &'a [u8]) -> Result<Self> {
+    pub(crate) fn fatbin(bytes: &'a [u8]) -> Result<Self> {
         fatbin::check(bytes).map_err(refused)?;
         Ok(Self::Fatbin(Aligned::new(bytes)))
     }
 
     /// An image of the kind that its first bytes say.
-    pub(super) fn detect(bytes: &'a [u8]) -> Result<Self> {
+    pub(crate) fn detect(bytes: &'a [u8]) -> Result<Self> {
         if bytes.starts_with(cubin::MAGIC) {
             return Self::cubin(bytes);
         }
@@ -74,7 +75,16 @@ impl<'a> Image<'a> {
         Err(refused(unknown(bytes)))
     }
 
-    pub(super) fn as_ptr(&self) -> *const c_void {
+    /// The image with bytes of its own.
+    pub(crate) fn into_owned(self) -> Image<'static> {
+        match self {
+            Self::Ptx(text) => Image::Ptx(text),
+            Self::Cubin(image) => Image::Cubin(image.into_owned()),
+            Self::Fatbin(image) => Image::Fatbin(image.into_owned()),
+        }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const c_void {
         match self {
             Self::Ptx(text) => text.as_ptr().cast(),
             Self::Cubin(image) | Self::Fatbin(image) => image.as_ptr(),
@@ -82,7 +92,7 @@ impl<'a> Image<'a> {
     }
 
     /// The text, if it is one.
-    pub(super) fn text(&self) -> Option<Cow<'_, str>> {
+    pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Ptx(text) => Some(text.to_string_lossy()),
             Self::Cubin(_) | Self::Fatbin(_) => None,
@@ -90,7 +100,7 @@ impl<'a> Image<'a> {
     }
 
     /// The names of the global variables in it, as far as they can be read without the driver.
-    pub(super) fn variables(&self) -> Vec<Box<str>> {
+    pub(crate) fn variables(&self) -> Vec<Box<str>> {
         match self {
             Self::Ptx(text) => variables::of_ptx(&text.to_string_lossy()),
             Self::Cubin(image) => variables::of_cubin(image.bytes()),
@@ -99,8 +109,21 @@ impl<'a> Image<'a> {
         }
     }
 
+    /// What errors say of it, once it is gone.
+    pub(crate) fn facts(&self) -> Facts {
+        let text = self.text();
+        let text = text.as_deref();
+        Facts {
+            is_text: text.is_some(),
+            is_ptx: text.is_some_and(ptx::is_ptx),
+            version: text.and_then(ptx::version),
+            target: text.and_then(ptx::target).map(Box::from),
+            made_for: self.made_for(),
+        }
+    }
+
     /// What the image was made for, in words, such as ``the PTX for `sm_80` ``.
-    pub(super) fn made_for(&self) -> String {
+    pub(crate) fn made_for(&self) -> String {
         match self {
             Self::Ptx(text) => match ptx::target(&text.to_string_lossy()) {
                 Some(target) => format!("the PTX is for `{target}`"),
@@ -119,6 +142,34 @@ impl<'a> Image<'a> {
     }
 }
 
+/// What errors say of an image.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Whether it is a text.
+    pub(crate) is_text: bool,
+    /// Whether the text begins as PTX does.
+    pub(crate) is_ptx: bool,
+    /// The version that the PTX states.
+    pub(crate) version: Option<Version>,
+    /// The target that the PTX states.
+    pub(crate) target: Option<Box<str>>,
+    /// What it was made for, in words.
+    pub(crate) made_for: String,
+}
+
+impl Facts {
+    /// Nothing is known of the image.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            is_text: false,
+            is_ptx: false,
+            version: None,
+            target: None,
+            made_for: "the image has no code for it".into(),
+        }
+    }
+}
+
 impl fmt::Display for Image<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -133,7 +184,7 @@ impl fmt::Display for Image<'_> {
 ///
 /// # Invariants
 /// A copy's first `len` bytes are the image.
-pub(super) enum Aligned<'a> {
+pub(crate) enum Aligned<'a> {
     Given(&'a [u8]),
     Copy { words: Vec<u64>, len: usize },
 }
@@ -143,6 +194,17 @@ impl<'a> Aligned<'a> {
         if bytes.as_ptr().addr().is_multiple_of(align_of::<u64>()) {
             return Self::Given(bytes);
         }
+        Self::copy(bytes)
+    }
+
+    fn into_owned(self) -> Aligned<'static> {
+        match self {
+            Self::Given(bytes) => Aligned::copy(bytes),
+            Self::Copy { words, len } => Aligned::Copy { words, len },
+        }
+    }
+
+    fn copy(bytes: &[u8]) -> Self {
         let mut words = vec![0_u64; bytes.len().div_ceil(size_of::<u64>())];
         for (place, byte) in bytemuck::cast_slice_mut(&mut words).iter_mut().zip(bytes) {
             *place = *byte;

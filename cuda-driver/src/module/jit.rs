@@ -3,7 +3,7 @@
 mod encode;
 
 use cuda_sys::CUjit_option;
-pub(super) use encode::Encoded;
+pub(crate) use encode::Encoded;
 
 use crate::device::ComputeCapability;
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use cuda_sys::{CUjit_option, CUmodule};
 
-use super::diagnosis;
+use super::diagnosis::{self, Target};
 use super::image::Image;
-use super::jit::{Encoded, JitOptions};
+use super::jit::JitOptions;
+use super::log_buffer::LogBuffer;
 use crate::call;
 use crate::context::ContextCore;
 use crate::error::Result;
@@ -19,10 +20,6 @@ pub(super) struct Loaded {
     pub(super) wall_time: Option<Duration>,
 }
 
-/// Bytes for each log at first.
-const SHORT: usize = 8 << 10;
-/// Bytes for each log at first when it is known to be long.
-const LONG: usize = 1 << 20;
 /// Beyond this many bytes, a log stays truncated.
 const LONGEST: usize = 4 << 20;
 
@@ -35,11 +32,7 @@ pub(super) fn load(
     options: &JitOptions,
 ) -> Result<Loaded> {
     let _current = context.push()?;
-    let mut capacity = if options.has_verbose_log() {
-        LONG
-    } else {
-        SHORT
-    };
+    let mut capacity = LogBuffer::capacity_for(options);
     let mut attempt = Attempt::make(context, image, options, capacity)?;
     while attempt.result.is_err() && attempt.error.is_full() && capacity < LONGEST {
         capacity *= 8;
@@ -53,7 +46,11 @@ pub(super) fn load(
         }),
         Err(error) => {
             let log = attempt.error.text();
-            let error = diagnosis::explain(error, context, image, &attempt.options);
+            let target = Target {
+                driver: context.driver(),
+                device: Some(context.device()),
+            };
+            let error = diagnosis::explain(error, target, &image.facts(), &attempt.options);
             let error = match image.text() {
                 Some(source) => error.with_log(diagnosis::with_source(log, &source)),
                 None => error.with_log(log),
@@ -83,18 +80,10 @@ impl Attempt {
     ) -> Result<Self> {
         let mut encoded = options.encode()?;
         let asked = encoded.options().to_vec();
-        let mut info = LogBuffer::new(capacity);
-        let mut error = LogBuffer::new(capacity);
-        info.announce(
-            &mut encoded,
-            CUjit_option::CU_JIT_INFO_LOG_BUFFER,
-            CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-        );
-        error.announce(
-            &mut encoded,
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-            CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        );
+        let info = LogBuffer::new(capacity);
+        let error = LogBuffer::new(capacity);
+        info.announce_for_information(&mut encoded);
+        error.announce_for_errors(&mut encoded);
         let time = encoded.push_number(CUjit_option::CU_JIT_WALL_TIME, 0);
         let count = u32::try_from(encoded.len())?;
         let (keys, values) = encoded.as_mut_ptrs();
@@ -109,66 +98,12 @@ impl Attempt {
                 cuModuleLoadDataEx(out, data, count, keys, values)
             )
         };
-        // The driver gives milliseconds, and leaves the zero where it compiled nothing.
-        let milliseconds = f32::from_bits(encoded.written(time));
-        let wall_time = Duration::try_from_secs_f32(milliseconds / 1e3).ok();
         Ok(Self {
             result: result.map(|()| raw),
             info,
             error,
-            wall_time: wall_time.filter(|time| !time.is_zero()),
+            wall_time: encoded.wall_time(time),
             options: asked,
         })
-    }
-}
-
-/// Where the driver writes a log: text up to a NUL.
-struct LogBuffer(Vec<u8>);
-
-impl LogBuffer {
-    fn new(capacity: usize) -> Self {
-        Self(vec![0; capacity])
-    }
-
-    /// Adds the buffer and its size to the options.
-    fn announce(&mut self, encoded: &mut Encoded, buffer: CUjit_option, size: CUjit_option) {
-        encoded.push(buffer, self.0.as_mut_ptr().cast());
-        encoded.push_number(size, self.0.len());
-    }
-
-    fn len(&self) -> usize {
-        let end = self.0.iter().position(|&byte| byte == 0);
-        end.unwrap_or(self.0.len())
-    }
-
-    fn is_full(&self) -> bool {
-        self.len() + 1 >= self.0.len()
-    }
-
-    fn text(&self) -> String {
-        let bytes = self.0.get(..self.len()).unwrap_or(&[]);
-        let mut text = String::from_utf8_lossy(bytes).trim().to_owned();
-        if self.is_full() {
-            text.push_str("\n… (the log is longer)");
-        }
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_that_did_not_fit_says_so() {
-        let mut buffer = LogBuffer::new(16);
-        buffer.0[..5].copy_from_slice(b"short");
-        assert!(!buffer.is_full());
-        assert_eq!(buffer.text(), "short");
-        for used in [15, 16] {
-            buffer.0[..used].fill(b'x');
-            assert!(buffer.is_full());
-            assert!(buffer.text().ends_with("x\n… (the log is longer)"));
-        }
     }
 }

@@ -91,30 +91,12 @@ impl ModuleCore {
         // SAFETY: the module is live, the name ends with NUL, and the other pointer is to a live handle.
         let result = unsafe { call!(self.driver(), cuModuleGetFunction(out, self.as_raw(), text)) };
         match result {
-            Ok(()) => {
-                self.note_kernel();
-                Ok(raw)
-            }
+            Ok(()) => Ok(raw),
             Err(error) if error.is_status(CUresult::CUDA_ERROR_NOT_FOUND) => {
-                Err(self.no_such_kernel(name, error).doing(doing()))
+                let names = self.function_names().ok();
+                Err(no_such_kernel(name, names.as_deref(), error).doing(doing()))
             }
             Err(error) => self.context().watch(Err(error.doing(doing()))),
-        }
-    }
-
-    #[cold]
-    fn no_such_kernel(&self, name: &str, error: Error) -> Error {
-        match self.function_names() {
-            Ok(names) => {
-                let error = error.because(not_among("kernel", name, &names));
-                match names.iter().find(|mangled| is_mangled(name, mangled)) {
-                    Some(mangled) => error.remedied_by(format!(
-                        "ask for `{mangled}`, or declare the kernel `extern \"C\"`"
-                    )),
-                    None => error,
-                }
-            }
-            Err(_) => error.because("the module has no kernel of that name"),
         }
     }
 
@@ -165,7 +147,22 @@ impl ModuleCore {
     }
 }
 
-fn c_name(name: &str) -> Result<CString> {
+/// Says that a kernel is not there, and which are, where that is known.
+#[cold]
+pub(crate) fn no_such_kernel(name: &str, names: Option<&[String]>, error: Error) -> Error {
+    let Some(names) = names else {
+        return error.because("there is no kernel of that name");
+    };
+    let error = error.because(not_among("kernel", name, names));
+    match names.iter().find(|mangled| is_mangled(name, mangled)) {
+        Some(mangled) => error.remedied_by(format!(
+            "ask for `{mangled}`, or declare the kernel `extern \"C\"`"
+        )),
+        None => error,
+    }
+}
+
+pub(crate) fn c_name(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Error::invalid("the name contains a NUL"))
 }
 

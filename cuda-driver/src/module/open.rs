@@ -5,7 +5,6 @@ use std::path::Path;
 use super::Module;
 use super::image::Image;
 use super::jit::JitOptions;
-use super::load;
 use super::text::KeptText;
 use crate::context::Context;
 use crate::error::{Doing, Error, ErrorKind, Result};
@@ -119,23 +118,26 @@ impl Context {
     ) -> Result<Module> {
         let path = path.as_ref();
         let doing = || format!("load the module `{}`", path.display());
-        let bytes = std::fs::read(path).map_err(|error| {
-            let kind = match error.kind() {
-                std::io::ErrorKind::NotFound => ErrorKind::NotFound,
-                _ => ErrorKind::InvalidArgument,
-            };
-            Error::new(kind, format!("the file cannot be read: {error}")).doing(doing())
-        })?;
+        let bytes = read_file(path).doing(doing)?;
         self.load_image(&Image::detect(&bytes).doing(doing)?, options)
             .doing(doing)
     }
 
     fn load_image(&self, image: &Image<'_>, options: &JitOptions) -> Result<Module> {
         process::drop_postponed();
-        let loaded = load::load(self.core(), image, options)?;
-        let text = image.text();
-        let text = text.and_then(|text| KeptText::if_needed(self.driver(), &text));
-        let variables = image.variables();
-        Ok(Module::from_loaded(self.core(), loaded, text, variables))
+        let text = KeptText::of(image, self.driver());
+        let variables = image.variables().into();
+        Module::load(self, image, options, text, variables)
     }
+}
+
+/// The content of a file.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            _ => ErrorKind::InvalidArgument,
+        };
+        Error::new(kind, format!("the file cannot be read: {error}"))
+    })
 }

@@ -1,10 +1,14 @@
 //! The global variables of a module that were asked for, each with its one order, and what launches do to them.
 
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cuda_sys::{CUdeviceptr, CUpointer_attribute};
+
 use super::ModuleCore;
-use crate::error::{Doing, Result};
+use crate::call;
+use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::memory::Block;
 use crate::order::Access;
 use crate::stream::StreamCore;
@@ -38,17 +42,17 @@ pub(super) struct Symbols {
     /// Whether kernels may run that are not entered in the order of any variable.
     launchable: AtomicBool,
     /// The names that the image has, as far as they are known.
-    names: Box<[Box<str>]>,
+    names: Arc<[Box<str>]>,
 }
 
 impl Symbols {
     /// No variables yet; `launchable` if kernels may be running already.
-    pub(super) fn new(launchable: bool, names: Vec<Box<str>>) -> Self {
+    pub(super) fn new(launchable: bool, names: Arc<[Box<str>]>) -> Self {
         Self {
             any: AtomicBool::new(false),
             list: Mutex::new(Arc::from([])),
             launchable: AtomicBool::new(launchable),
-            names: names.into(),
+            names,
         }
     }
 
@@ -99,6 +103,7 @@ impl ModuleCore {
             Some(symbol) => symbol,
             None => {
                 let (address, size) = self.global_address(name)?;
+                self.refuse_shared(address)?;
                 symbols.add(name, Block::lent(self.context(), address, size))
             }
         };
@@ -113,8 +118,31 @@ impl ModuleCore {
         Ok(symbol)
     }
 
+    /// Refuses managed variables of libraries: what one context does to them, another would have to know.
+    fn refuse_shared(&self, address: CUdeviceptr) -> Result<()> {
+        if !self.is_of_library() {
+            return Ok(());
+        }
+        let mut is_managed: u32 = 0;
+        let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED;
+        let driver = self.driver();
+        let _current = self.context().push()?;
+        let mut attributes = [attribute];
+        let mut values: [*mut c_void; 1] = [(&raw mut is_managed).cast()];
+        let (list, out) = (attributes.as_mut_ptr(), values.as_mut_ptr());
+        // SAFETY: there are as many attributes as values, which is a number of the size that the attribute has.
+        unsafe { call!(driver, cuPointerGetAttributes(1, list, out, address)) }?;
+        if is_managed == 0 {
+            return Ok(());
+        }
+        let reason = "it is a managed variable of a library, which all contexts share";
+        Err(Error::new(ErrorKind::NotSupported, reason).remedied_by(
+            "load the code as a module of one context, or use `Library::managed_address`",
+        ))
+    }
+
     /// Notes that there is a kernel to launch.
-    pub(super) fn note_kernel(&self) {
+    pub(crate) fn note_kernel(&self) {
         self.symbols.launchable.store(true, Ordering::SeqCst);
     }
 

@@ -1,13 +1,14 @@
 //! The PTX that a module was loaded from, kept for drivers that cannot tell what is in it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::ModuleCore;
+use super::image::Image;
 use crate::driver::Driver;
 use crate::function::Parameter;
 
 /// The kernels of a PTX text, parsed at the first question.
-pub(super) struct KeptText {
+pub(crate) struct KeptText {
     text: Box<str>,
     kernels: OnceLock<Option<Vec<Kernel>>>,
 }
@@ -18,14 +19,23 @@ struct Kernel {
 }
 
 impl KeptText {
-    /// Keeps the text if this driver makes it necessary, to count parameters or to name kernels.
-    pub(super) fn if_needed(driver: &Driver, text: &str) -> Option<Self> {
+    /// Keeps the text of PTX if this driver makes it necessary, to count parameters or to name kernels.
+    pub(crate) fn of(image: &Image<'_>, driver: &Driver) -> Option<Arc<Self>> {
+        let text = image.text()?;
         let library = driver.library();
         let needed = !driver.counts_parameters() || library.cuModuleEnumerateFunctions().is_err();
-        needed.then(|| Self {
-            text: text.into(),
-            kernels: OnceLock::new(),
+        needed.then(|| {
+            Arc::new(Self {
+                text: text.into(),
+                kernels: OnceLock::new(),
+            })
         })
+    }
+
+    /// The names of the kernels.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        let kernels = self.kernels()?;
+        Some(kernels.iter().map(|it| it.name.to_string()).collect())
     }
 
     /// The kernels, unless the parser does not understand what the driver took.
@@ -59,8 +69,7 @@ impl ModuleCore {
 
     /// The names of the kernels according to the PTX, where the driver cannot tell them.
     pub(super) fn names_from_ptx(&self) -> Option<Vec<String>> {
-        let kernels = self.text()?.kernels()?;
-        Some(kernels.iter().map(|it| it.name.to_string()).collect())
+        self.text()?.names()
     }
 }
 

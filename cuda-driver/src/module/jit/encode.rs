@@ -5,6 +5,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::time::Duration;
 
 use cuda_sys::{CUjit_cacheMode, CUjit_fallback, CUjit_option};
 
@@ -14,38 +15,46 @@ use crate::error::{Error, Result};
 /// # Invariants
 /// The lists are of one length.
 #[derive(Debug, Default)]
-pub(in crate::module) struct Encoded {
+pub(crate) struct Encoded {
     options: Vec<CUjit_option>,
     values: Vec<*mut c_void>,
 }
 
 impl Encoded {
     /// Adds an option with its value; returns the value's place.
-    pub(in crate::module) fn push(&mut self, option: CUjit_option, value: *mut c_void) -> usize {
+    pub(crate) fn push(&mut self, option: CUjit_option, value: *mut c_void) -> usize {
         self.options.push(option);
         self.values.push(value);
         self.values.len() - 1
     }
 
     /// Adds an option whose value is a number.
-    pub(in crate::module) fn push_number(&mut self, option: CUjit_option, value: usize) -> usize {
+    pub(crate) fn push_number(&mut self, option: CUjit_option, value: usize) -> usize {
         self.push(option, ptr::without_provenance_mut(value))
     }
 
-    pub(in crate::module) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.options.len()
     }
 
-    pub(in crate::module) fn options(&self) -> &[CUjit_option] {
+    pub(crate) fn options(&self) -> &[CUjit_option] {
         &self.options
     }
 
-    pub(in crate::module) fn as_mut_ptrs(&mut self) -> (*mut CUjit_option, *mut *mut c_void) {
+    pub(crate) fn as_mut_ptrs(&mut self) -> (*mut CUjit_option, *mut *mut c_void) {
         (self.options.as_mut_ptr(), self.values.as_mut_ptr())
     }
 
+    /// The time that the driver left at a place, which it gives in milliseconds; `None` for the zero that stands there where
+    /// it compiled nothing.
+    pub(crate) fn wall_time(&self, place: usize) -> Option<Duration> {
+        let milliseconds = f32::from_bits(self.written(place));
+        let time = Duration::try_from_secs_f32(milliseconds / 1e3).ok();
+        time.filter(|time| !time.is_zero())
+    }
+
     /// The 32 bits that the driver left at a place, as it writes no more than these.
-    pub(in crate::module) fn written(&self, place: usize) -> u32 {
+    pub(crate) fn written(&self, place: usize) -> u32 {
         let value = self.values.get(place).map_or(0, |value| value.addr());
         let [a, b, c, d, ..] = value.to_ne_bytes();
         u32::from_ne_bytes([a, b, c, d])
@@ -82,12 +91,12 @@ const OURS: [CUjit_option; 5] = [
 
 impl JitOptions {
     /// Whether a long log is to be expected.
-    pub(in crate::module) fn has_verbose_log(&self) -> bool {
+    pub(crate) fn has_verbose_log(&self) -> bool {
         self.verbose_log
     }
 
     /// The options in the driver's form.
-    pub(in crate::module) fn encode(&self) -> Result<Encoded> {
+    pub(crate) fn encode(&self) -> Result<Encoded> {
         use CUjit_option as Option;
         let level = self.optimization_level;
         if let Some(level) = level.filter(|&level| level > 4) {
