@@ -163,15 +163,9 @@ impl New<'_> {
                 .parameters
                 .iter()
                 .map(|one| one.name.as_deref().unwrap_or("-"));
-            let names: Vec<&str> = names.collect();
-            if names.iter().any(|&name| name != "-") {
-                let _ = writeln!(
-                    text,
-                    "{PREFIX}names {} {}",
-                    kernel.name.unqualified(),
-                    names.join(" ")
-                );
-            }
+            let words = [kernel.name.unqualified()].into_iter().chain(names);
+            let words: Vec<&str> = words.collect();
+            let _ = writeln!(text, "{PREFIX}names {}", words.join(" "));
         }
         text.push('\n');
         text.push_str(body(self.ptx));

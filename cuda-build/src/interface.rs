@@ -64,7 +64,7 @@ impl Interface {
         }
     }
 
-    /// Takes the names that the source has.
+    /// Takes the names that the source has, and the order of the source: that of PTX differs between compilers.
     pub(crate) fn take_names(&mut self, names: &Names) {
         for kernel in &mut self.kernels {
             let found = names.of(kernel.name.unqualified(), kernel.parameters.len());
@@ -72,6 +72,10 @@ impl Interface {
                 parameter.name = name;
             }
         }
+        self.kernels.sort_by_cached_key(|kernel| {
+            let place = names.place(kernel.name.unqualified());
+            (place.is_none(), place, kernel.name.symbol.clone())
+        });
     }
 }
 

@@ -148,3 +148,100 @@ impl Standard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(format: Format, architectures: &[Architecture]) -> Result<String, String> {
+        let options = Options {
+            format,
+            architectures: architectures.to_vec(),
+            ..Options::default()
+        };
+        options.check().map_err(|error| error.to_string())?;
+        let words: Vec<String> = options
+            .target(format)
+            .iter()
+            .map(|word| word.display().to_string())
+            .collect();
+        Ok(words.join(" "))
+    }
+
+    #[test]
+    fn architectures_become_arguments() {
+        use Architecture as A;
+        for (format, architectures, expected) in [
+            (Format::Ptx, &[][..], "--ptx"),
+            (Format::Ptx, &[A::new(8, 6)], "--ptx -arch=compute_86"),
+            (
+                Format::Cubin,
+                &[A::HOPPER.specific()],
+                "--cubin -arch=sm_90a",
+            ),
+            (
+                Format::Fatbin,
+                &[
+                    A::BLACKWELL.family(),
+                    A::TURING,
+                    A::AMPERE,
+                    A::BLACKWELL_RTX.specific(),
+                ],
+                "--fatbin -gencode arch=compute_100f,code=sm_100f -gencode arch=compute_75,code=sm_75 \
+                 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_120a,code=sm_120a -gencode arch=compute_80,code=compute_80",
+            ),
+            (
+                Format::Fatbin,
+                &[A::HOPPER.specific()],
+                "--fatbin -gencode arch=compute_90a,code=sm_90a",
+            ),
+        ] {
+            assert_eq!(target(format, architectures).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn architectures_that_do_not_fit_the_format_are_refused() {
+        let two = [Architecture::TURING, Architecture::HOPPER];
+        assert!(target(Format::Ptx, &two).is_err_and(|text| {
+            text.contains("but sm_75, sm_90 were asked for: ask for the oldest alone")
+        }));
+        assert!(
+            target(Format::Cubin, &two).is_err_and(|text| text.contains("ask for Format::Fatbin"))
+        );
+        assert!(
+            target(Format::Fatbin, &[])
+                .is_err_and(|text| text.contains("a fatbin needs an architecture"))
+        );
+    }
+
+    #[test]
+    fn all_options_reach_the_compiler() {
+        let options = Options {
+            includes: vec!["include".into()],
+            defines: vec![("N".into(), Some("4".into())), ("DEBUG".into(), None)],
+            standard: Some(Standard::Cpp20),
+            fast_math: true,
+            line_info: true,
+            max_registers: Some(32),
+            host_compiler: Some("/usr/bin/clang".into()),
+            flags: vec!["-Xptxas=-v".into()],
+            ..Options::default()
+        };
+        let language = "-DN=4 -DDEBUG -std=c++20 --use_fast_math --generate-line-info --maxrregcount=32 -Xptxas=-v";
+        assert_eq!(
+            options.language(),
+            language.split(' ').map(OsString::from).collect::<Vec<_>>()
+        );
+        assert_eq!(options.places(), ["-Iinclude", "-ccbin", "/usr/bin/clang"]);
+        let debugged = Options {
+            device_debug: true,
+            ..options
+        };
+        assert!(debugged.language().contains(&"--device-debug".into()));
+        assert!(
+            !debugged.language().contains(&"--generate-line-info".into()),
+            "nvcc refuses both"
+        );
+    }
+}

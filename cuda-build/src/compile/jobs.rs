@@ -20,6 +20,8 @@ pub(crate) struct Tools {
     nvcc: Nvcc,
     /// Where commands run: the package's folder.
     folder: PathBuf,
+    /// The C++ compiler that NVCC_CCBIN names. Older compilers do not read that variable themselves.
+    host_compiler: Option<OsString>,
     /// The compiler, and the variables that change what it does.
     identity: Fingerprint,
 }
@@ -42,6 +44,7 @@ impl Tools {
         Self {
             nvcc,
             folder,
+            host_compiler: environment.get("NVCC_CCBIN"),
             identity,
         }
     }
@@ -128,6 +131,15 @@ impl Job {
         command.current_dir(&tools.folder).args(&self.arguments);
         for folder in tools.nvcc.includes() {
             command.arg(joined("-I", folder));
+        }
+        let names_compiler = |argument: &OsString| {
+            let text = argument.to_string_lossy();
+            text.starts_with("-ccbin") || text.starts_with("--compiler-bindir")
+        };
+        if let Some(compiler) = &tools.host_compiler
+            && !self.arguments.iter().any(names_compiler)
+        {
+            command.arg("-ccbin").arg(compiler);
         }
         command.arg("--generate-dependencies-with-compile");
         command.arg("--dependency-output").arg(rule);

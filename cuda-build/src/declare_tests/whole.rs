@@ -8,19 +8,19 @@
         #[launch(for_len(sum), block <= 1024)]
         pub safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
 
-        /// `ns::scale<float, 4>(float *data, float by)`
-        ///
-        /// # Safety
-        /// The kernel in `kernels/a_test.cu` is run: what it demands of its arguments and of its launch must hold.
-        #[name = "_ZN2ns5scaleIfLi4EEEvPT_S1_"]
-        pub unsafe fn scale_float_4(data: &mut [f32], by: f32);
-
         /// `ns::scale<double, 2>(double *data, double by)`
         ///
         /// # Safety
         /// The kernel in `kernels/a_test.cu` is run: what it demands of its arguments and of its launch must hold.
         #[name = "_ZN2ns5scaleIdLi2EEEvPT_S1_"]
         pub unsafe fn scale_double_2(data: &mut [f64], by: f64);
+
+        /// `ns::scale<float, 4>(float *data, float by)`
+        ///
+        /// # Safety
+        /// The kernel in `kernels/a_test.cu` is run: what it demands of its arguments and of its launch must hold.
+        #[name = "_ZN2ns5scaleIfLi4EEEvPT_S1_"]
+        pub unsafe fn scale_float_4(data: &mut [f32], by: f32);
 
         /// `steps(ns::Particle *particles, ns::Params in, float4 wind, bool on, Color type, unsigned long numRows, char p6)`
         ///

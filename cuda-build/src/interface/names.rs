@@ -33,6 +33,11 @@ impl Names {
         self.kernels.push((kernel.to_owned(), parameters));
     }
 
+    /// Which of the kernels it is, in the order in which they are first declared.
+    pub(super) fn place(&self, kernel: &str) -> Option<usize> {
+        self.kernels.iter().position(|(name, _)| name == kernel)
+    }
+
     /// The names of the parameters of a kernel that has so many.
     pub(super) fn of(&self, kernel: &str, count: usize) -> Vec<Option<String>> {
         let mut declared = self

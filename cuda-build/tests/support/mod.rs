@@ -1,4 +1,5 @@
 //! A package of its own in a folder for tests, and a program in place of the compiler.
+#![allow(dead_code, reason = "each program of tests uses a part")]
 
 use std::fmt;
 use std::fs;
@@ -110,9 +111,17 @@ impl Project {
         self.cargo("build", &[(variable, value)])
     }
 
+    pub(crate) fn build_in(&self, variables: &[(&str, &str)]) -> Built {
+        self.cargo("build", variables)
+    }
+
     /// Runs the program and returns what it writes.
     pub(crate) fn run(&self) -> String {
-        let run = self.cargo("run", &[]);
+        self.run_with(&[])
+    }
+
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)]) -> String {
+        let run = self.cargo("run", variables);
         assert!(run.success(), "{run}");
         String::from_utf8(run.0.stdout).unwrap()
     }
