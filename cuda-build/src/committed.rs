@@ -3,6 +3,7 @@
 //! Comments at its head say what it was made of: which files with which contents and options, the types of kernels with C linkage, and
 //! the names of parameters. So it can be told whether it still fits, and the same declarations are made as where it was compiled.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,6 +159,7 @@ impl New<'_> {
         for (kernel, symbol) in self.probe.symbols() {
             let _ = writeln!(text, "{PREFIX}types {kernel} {symbol}");
         }
+        let mut named = BTreeSet::new();
         for kernel in &self.interface.kernels {
             let names = kernel
                 .parameters
@@ -165,7 +167,11 @@ impl New<'_> {
                 .map(|one| one.name.as_deref().unwrap_or("-"));
             let words = [kernel.name.unqualified()].into_iter().chain(names);
             let words: Vec<&str> = words.collect();
-            let _ = writeln!(text, "{PREFIX}names {}", words.join(" "));
+            let line = words.join(" ");
+            // The instances of a template have the same.
+            if named.insert(line.clone()) {
+                let _ = writeln!(text, "{PREFIX}names {line}");
+            }
         }
         text.push('\n');
         text.push_str(body(self.ptx));
