@@ -12,11 +12,25 @@ use crate::options::Output;
 /// A compiled program: its image, the names in it, and what the compiler remarked.
 ///
 /// # Invariants
-/// The image is what NVRTC made, unchanged.
-#[derive(Clone, PartialEq, Eq)]
+/// The image is what NVRTC made, unchanged: it comes from NVRTC itself, or from the cache, to which only the user can write and
+/// which finds damage by a checksum.
+#[derive(Clone)]
 pub struct Compiled {
     parts: Parts,
     warnings: Vec<Diagnostic>,
+    cache_use: CacheUse,
+}
+
+/// What the [cache](crate::Cache) had to do with a compilation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CacheUse {
+    /// It was found in the cache; nothing was compiled.
+    Found,
+    /// It was compiled, and is in the cache now.
+    Kept,
+    /// It was compiled, and is not kept, for this reason.
+    NotKept(String),
 }
 
 /// What a compilation consists of.
@@ -32,9 +46,18 @@ pub(crate) struct Parts {
 }
 
 impl Compiled {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let warnings = diagnostic::parse(&parts.log);
-        Self { parts, warnings }
+    pub(crate) fn new(parts: Parts, cache_use: CacheUse) -> Self {
+        Self {
+            warnings: diagnostic::parse(&parts.log),
+            parts,
+            cache_use,
+        }
+    }
+
+    /// Whether it was compiled now, and if it is not kept in the cache, why.
+    #[must_use]
+    pub fn cache_use(&self) -> &CacheUse {
+        &self.cache_use
     }
 
     /// What was made.
@@ -142,6 +165,7 @@ impl fmt::Debug for Compiled {
             .field("size_in_bytes", &self.parts.image.len())
             .field("names", &self.parts.names)
             .field("warnings", &self.warnings.len())
+            .field("cache_use", &self.cache_use)
             .finish_non_exhaustive()
     }
 }

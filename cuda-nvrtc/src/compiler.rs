@@ -1,5 +1,6 @@
 //! The compiler: an NVRTC, found once and loaded when it is first needed.
 
+mod job;
 mod plan;
 mod run;
 
@@ -10,8 +11,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cuda_driver::{Device, Version};
 
 use crate::architecture::Architecture;
+use crate::cache::Cache;
 use crate::compiled::Compiled;
-use crate::error::{Doing, Result};
+use crate::error::Result;
 use crate::nvrtc::Nvrtc;
 use crate::options::CompileOptions;
 use crate::program::Program;
@@ -37,12 +39,15 @@ use plan::Target;
 #[derive(Clone)]
 pub struct Compiler {
     located: Arc<Located>,
+    cache: Cache,
 }
 
 /// # Invariants
 /// What is at `found.path`, is an NVRTC.
 struct Located {
     found: Found,
+    /// What tells its files from those of any other version, if that is known.
+    identity: Option<Vec<u8>>,
     loaded: OnceLock<Nvrtc>,
     /// Held while it is being loaded.
     loading: Mutex<()>,
@@ -121,13 +126,28 @@ impl Compiler {
 
     fn located(found: Found) -> Self {
         let located = Located {
+            identity: found.identity(),
             found,
             loaded: OnceLock::new(),
             loading: Mutex::new(()),
         };
         Self {
             located: Arc::new(located),
+            cache: Cache::user(),
         }
+    }
+
+    /// The same compiler with another cache than the [user's](Cache::user).
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// The cache that it looks into before it compiles.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// The loaded library.
@@ -188,7 +208,7 @@ impl Compiler {
         program: impl Into<Program>,
         options: &CompileOptions,
     ) -> Result<Compiled> {
-        self.compile_to(&program.into(), options, Target::Unknown)
+        job::compile(self, &program.into(), options, Target::Unknown)
     }
 
     /// Compiles a program for a device: a cubin, PTX if the device is newer than the compiler or simulated.
@@ -205,21 +225,7 @@ impl Compiler {
             capability: device.compute_capability()?,
             is_simulated: device.driver().is_simulated(),
         };
-        self.compile_to(&program.into(), options, target)
-    }
-
-    fn compile_to(
-        &self,
-        program: &Program,
-        options: &CompileOptions,
-        target: Target,
-    ) -> Result<Compiled> {
-        let doing = || format!("compile `{}`", program.file_name());
-        let encoded = program.encode()?;
-        let arguments = options.arguments().doing(doing)?;
-        let nvrtc = self.nvrtc()?;
-        let plan = target.plan(nvrtc, options).doing(doing)?;
-        run::compile(nvrtc, program, &encoded, &plan, arguments).doing(doing)
+        job::compile(self, &program.into(), options, target)
     }
 }
 

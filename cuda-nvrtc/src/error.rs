@@ -28,6 +28,8 @@ pub enum ErrorKind {
     UnsupportedArchitecture,
     /// The source has errors; [`Error::log`] and [`Error::diagnostics`] tell which.
     Compilation,
+    /// The source includes a header that is not there; a kind of compilation error.
+    MissingHeader,
     /// A name expression names nothing that was compiled.
     NameExpression,
     /// The inputs cannot be linked.
@@ -113,6 +115,12 @@ impl Error {
         if self.0.doing.is_empty() {
             self.0.doing = doing.into();
         }
+        self
+    }
+
+    #[cold]
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
         self
     }
 

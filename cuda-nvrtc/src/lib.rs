@@ -26,11 +26,14 @@
     reason = "the lint takes the safety sentence of the example above for one of this item"
 )]
 mod architecture;
+mod cache;
 mod compiled;
 mod compiler;
 mod context;
 mod diagnostic;
 mod error;
+mod headers;
+mod includes;
 mod nvrtc;
 mod options;
 mod program;
@@ -38,7 +41,8 @@ mod search;
 mod shared;
 
 pub use architecture::Architecture;
-pub use compiled::Compiled;
+pub use cache::Cache;
+pub use compiled::{CacheUse, Compiled};
 pub use compiler::Compiler;
 pub use context::{CompileCu, CompiledModule};
 pub use diagnostic::{Diagnostic, Severity};

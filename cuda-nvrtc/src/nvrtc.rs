@@ -2,13 +2,15 @@
 
 mod program;
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 use cuda_driver::Version;
 
-use crate::error::{Error, ErrorKind, Result, Status};
+use crate::error::{Doing, Error, ErrorKind, Result, Status};
+use crate::program::c_text;
+use crate::search::builtins_name;
 use crate::shared::{Shared, functions};
 pub(crate) use program::RawProgram;
 
@@ -42,6 +44,7 @@ functions!(Nvrtc, "NVRTC", {
     nvrtcGetSupportedArchs since "11.2" (*mut c_int);
     nvrtcGetLTOIRSize since "12.0" (RawHandle, *mut usize);
     nvrtcGetLTOIR since "12.0" (RawHandle, *mut c_char);
+    nvrtcInstallBundledHeaders since "13.3" (*const c_char, c_uint, *mut *const c_char);
 });
 
 impl Nvrtc {
@@ -83,16 +86,8 @@ impl Nvrtc {
     /// # Safety
     /// What lies beside NVRTC under that name has initialisers that are sound to run.
     unsafe fn load_builtins(&self) {
-        let Version { major, minor } = self.version;
-        let name = if cfg!(windows) {
-            format!("nvrtc-builtins64_{major}{minor}.dll")
-        } else if cfg!(target_vendor = "apple") {
-            format!("libnvrtc-builtins.{major}.{minor}.dylib")
-        } else {
-            format!("libnvrtc-builtins.so.{major}.{minor}")
-        };
         // Beside a library that the system's loader found, only the loader knows the way.
-        let path = self.path.with_file_name(name);
+        let path = self.path.with_file_name(builtins_name(self.version));
         if self.path.is_absolute() && path.is_file() {
             // SAFETY: the caller vouches for the library.
             if let Err(reason) = unsafe { Shared::open(&path) } {
@@ -123,6 +118,34 @@ impl Nvrtc {
             .collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// Whether it carries CUDA's own headers.
+    pub(crate) fn bundles_headers(&self) -> bool {
+        self.nvrtcInstallBundledHeaders().is_ok()
+    }
+
+    /// Unpacks the headers that it carries, unless they are there already. Several processes may do so at a time.
+    pub(crate) fn install_headers(&self, directory: &Path) -> Result<()> {
+        let doing = || format!("unpack CUDA's headers into `{}`", directory.display());
+        let install = self.nvrtcInstallBundledHeaders().doing(doing)?;
+        let Some(path) = directory.to_str() else {
+            return Err(Error::invalid("the path is not UTF-8").doing(doing()));
+        };
+        let path = c_text(path, || "the path".into()).doing(doing)?;
+        let mut reason = std::ptr::null();
+        // SAFETY: the path ends with NUL, and the other pointer is to a live pointer.
+        let status = unsafe { install(path.as_ptr(), 0, &raw mut reason) };
+        self.check("nvrtcInstallBundledHeaders", status)
+            .map_err(|error| {
+                let error = error.doing(doing());
+                if reason.is_null() {
+                    return error;
+                }
+                // SAFETY: the text ends with NUL, and this thread has not called NVRTC since.
+                let reason = unsafe { CStr::from_ptr(reason) };
+                error.because(reason.to_string_lossy().trim().to_owned())
+            })
     }
 
     fn address(&self, name: &CStr) -> Option<NonNull<c_void>> {

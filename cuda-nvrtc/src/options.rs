@@ -1,6 +1,7 @@
 //! Options of the compiler.
 
 mod arguments;
+mod cacheable;
 
 use std::path::{Path, PathBuf};
 
@@ -270,5 +271,11 @@ impl CompileOptions {
     pub fn raw(mut self, option: impl Into<String>) -> Self {
         self.raw.push(option.into());
         self
+    }
+
+    /// Whether the result names the working directory, as debug information does.
+    pub(crate) fn names_directories(&self) -> bool {
+        let raw = ["-G", "--device-debug", "-lineinfo", "--generate-line-info"];
+        self.debug_info || self.line_info || self.raw.iter().any(|it| raw.contains(&it.as_str()))
     }
 }

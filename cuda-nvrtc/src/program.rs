@@ -147,6 +147,12 @@ impl Program {
                 "there are two headers of the name `{twice}`"
             )));
         }
+        if let Some(instance) = self.instances.iter().find(|it| it.contains(['\n', '\r'])) {
+            let instance = instance.escape_default();
+            return Err(Error::invalid(format!(
+                "the name expression `{instance}` is of several lines"
+            )));
+        }
         Ok(Encoded {
             source: c_text(&self.source, || "the source".into())?,
             name: c_text(&self.name, || "the source's name".into())?,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use cuda_driver::Version;
 
 use crate::error::{Error, ErrorKind};
-pub(crate) use component::Component;
+pub(crate) use component::{Component, builtins_name};
 
 /// A library that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,26 @@ pub(crate) struct Found {
     pub(crate) path: PathBuf,
     /// As far as the names of files tell.
     pub(crate) version: Option<Version>,
+}
+
+impl Found {
+    /// What tells its files from those of any other build: their sizes and times. Nothing if only the system's loader knows
+    /// where they are.
+    pub(crate) fn identity(&self) -> Option<Vec<u8>> {
+        let version = self.version?;
+        let builtins = self.path.with_file_name(component::builtins_name(version));
+        let mut identity = format!("{version}");
+        for path in [&self.path, &builtins] {
+            let metadata = std::fs::metadata(path).ok()?;
+            let time = metadata
+                .modified()
+                .ok()?
+                .duration_since(std::time::UNIX_EPOCH)
+                .ok()?;
+            identity.push_str(&format!(" {} {}", metadata.len(), time.as_nanos()));
+        }
+        Some(identity.into_bytes())
+    }
 }
 
 /// A place that was searched, and what was not there.

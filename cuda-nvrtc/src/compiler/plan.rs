@@ -25,6 +25,12 @@ pub(super) struct Plan {
 }
 
 impl Target {
+    /// What the plan follows from, but for the compiler.
+    pub(super) fn describe(self, options: &CompileOptions) -> String {
+        let architecture = options.architecture.map(|it| it.to_string());
+        format!("{self:?} {:?} {architecture:?}", options.output)
+    }
+
     /// The plan for this compiler.
     pub(super) fn plan(self, nvrtc: &Nvrtc, options: &CompileOptions) -> Result<Plan> {
         if let Some(architecture) = options.architecture {

@@ -5,10 +5,13 @@ use std::ffi::CString;
 use std::io;
 use std::thread;
 
+use cuda_driver::Version;
+
 use super::plan::Plan;
-use crate::compiled::{Compiled, Parts};
+use crate::compiled::Parts;
 use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::error::{Error, ErrorKind, Result};
+use crate::headers;
 use crate::nvrtc::{Nvrtc, RawProgram};
 use crate::program::{Encoded, Program, c_text};
 
@@ -19,6 +22,8 @@ const STACK: usize = 256 << 20;
 const STACK_PER_BYTE: usize = 4 << 10;
 /// Stack at most, in bytes; only what is touched is ever backed by memory.
 const MOST_STACK: usize = 16 << 30;
+/// What the compiler calls the list of name expressions.
+const NAMES: &str = "__nv_name_map";
 /// Files that are larger than this are not read for an excerpt, in bytes.
 const LARGEST: u64 = 16 << 20;
 
@@ -29,7 +34,7 @@ pub(super) fn compile(
     encoded: &Encoded,
     plan: &Plan,
     mut arguments: Vec<String>,
-) -> Result<Compiled> {
+) -> Result<Parts> {
     let mut all = plan.arguments();
     all.append(&mut arguments);
     let arguments: Vec<CString> = all
@@ -71,12 +76,12 @@ fn here(
     encoded: &Encoded,
     plan: &Plan,
     arguments: &[CString],
-) -> Result<Compiled> {
+) -> Result<Parts> {
     let mut raw = RawProgram::create(nvrtc, encoded)?;
     let compiled = raw.compile(arguments);
     let log = raw.log()?;
     if let Err(error) = compiled {
-        return Err(explain(error, log, program));
+        return Err(explain(error, log, program, nvrtc.version()));
     }
     let image = raw.image(plan.output)?;
     if image.is_empty() {
@@ -98,19 +103,19 @@ fn here(
             Ok((expression.to_owned(), name))
         })
         .collect::<Result<_>>()?;
-    Ok(Compiled::new(Parts {
+    Ok(Parts {
         output: plan.output,
         architecture: plan.architecture,
         version: nvrtc.version(),
         image,
         names,
         log,
-    }))
+    })
 }
 
 /// Says why a program does not compile: how many errors, the log, and the lines that it speaks of.
 #[cold]
-fn explain(error: Error, log: String, program: &Program) -> Error {
+fn explain(error: Error, log: String, program: &Program, version: Version) -> Error {
     let diagnostics = diagnostic::parse(&log);
     let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
     let error = match (error.kind(), diagnostics.iter().filter(is_error).count()) {
@@ -118,10 +123,19 @@ fn explain(error: Error, log: String, program: &Program) -> Error {
         (ErrorKind::Compilation, count @ 2..) => error.because(format!("there are {count} errors")),
         _ => error,
     };
+    let is_of_names = |it: &Diagnostic| it.file == NAMES;
+    let error = if !diagnostics.is_empty() && diagnostics.iter().all(is_of_names) {
+        error
+            .of_kind(ErrorKind::NameExpression)
+            .because("a name expression names nothing in the program")
+    } else {
+        error
+    };
     let error = match missing_header(&diagnostics) {
-        Some(header) => error.remedied_by(format!(
-            "give `{header}` as a header in memory or its directory as an include path"
-        )),
+        Some(header) => {
+            let remedy = headers::remedy(header, version.major);
+            error.of_kind(ErrorKind::MissingHeader).remedied_by(remedy)
+        }
         None => error,
     };
     let excerpt = diagnostic::excerpt(&diagnostics, |file| text_of(program, file));
@@ -131,7 +145,7 @@ fn explain(error: Error, log: String, program: &Program) -> Error {
 /// The header that was not found, if that is the error.
 fn missing_header(diagnostics: &[Diagnostic]) -> Option<&str> {
     diagnostics.iter().find_map(|it| {
-        let rest = it.message.strip_prefix("could not open source file \"")?;
+        let (_, rest) = it.message.split_once("not open source file \"")?;
         rest.split('"').next()
     })
 }

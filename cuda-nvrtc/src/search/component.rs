@@ -137,6 +137,18 @@ impl Component {
     }
 }
 
+/// The name of NVRTC's library with builtin functions and headers.
+pub(crate) fn builtins_name(version: Version) -> String {
+    let Version { major, minor } = version;
+    if cfg!(windows) {
+        format!("nvrtc-builtins64_{major}{minor}.dll")
+    } else if cfg!(target_vendor = "apple") {
+        format!("libnvrtc-builtins.{major}.{minor}.dylib")
+    } else {
+        format!("libnvrtc-builtins.so.{major}.{minor}")
+    }
+}
+
 /// The version in the name of NVRTC's builtins.
 fn builtins_version(name: &str) -> Option<Version> {
     let digits = match name.strip_prefix("nvrtc-builtins64_") {

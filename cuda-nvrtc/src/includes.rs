@@ -1,0 +1,230 @@
+//! Which files a program may include: a superset of what the compiler reads, found without it.
+//!
+//! Conditions are not evaluated: every `#include` and `__has_include` of every text counts, wherever it stands, and every
+//! file that one of them could mean is taken. So a file that the compiler reads is never missed; one too many costs only the
+//! time to read it. Where a text includes what only the preprocessor can know, the set is not known, and that is said.
+
+mod scan;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::program::Program;
+use scan::Scanned;
+
+/// Files at most; more are not followed.
+const MOST_FILES: usize = 20_000;
+/// Bytes of all files at most.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// The files that a program may include.
+#[derive(Debug, Default)]
+pub(crate) struct Includes {
+    /// Each with its content, in an order that depends on the program and the files only.
+    pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
+    /// Names that mean no file and no header in memory.
+    pub(crate) missing: Vec<String>,
+    /// Why the set does not tell what the program depends on, if it does not.
+    pub(crate) unknown: Option<String>,
+}
+
+/// Finds the files that a program may include from `directories`; `pre_includes` are included before its first line.
+pub(crate) fn find(
+    program: &Program,
+    directories: &[PathBuf],
+    pre_includes: &[String],
+) -> Includes {
+    let mut search = Search {
+        program,
+        directories,
+        source_directory: parent(Path::new(program.file_name())),
+        known: HashMap::new(),
+        looked_at: HashMap::new(),
+        bytes: 0,
+        includes: Includes::default(),
+    };
+    let source_directory = search.source_directory.clone();
+    for name in pre_includes {
+        search.resolve(name, &source_directory);
+    }
+    search.text(
+        program.source().as_bytes(),
+        program.file_name(),
+        &source_directory,
+    );
+    for (name, text) in program.headers() {
+        search.text(text.as_bytes(), name, &parent(Path::new(name)));
+    }
+    // Files are added at the end while the ones before them are scanned.
+    let mut next = 0;
+    while let Some((path, content)) = search.includes.files.get_mut(next) {
+        let (path, content) = (path.clone(), std::mem::take(content));
+        search.text(&content, &path.display().to_string(), &parent(&path));
+        if let Some((_, place)) = search.includes.files.get_mut(next) {
+            *place = content;
+        }
+        next += 1;
+    }
+    search.includes
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    directories: &'a [PathBuf],
+    /// The directory that the program's name lies in, which the compiler searches too.
+    source_directory: PathBuf,
+    /// The names that were resolved, by the directory of the text that includes them.
+    known: HashMap<PathBuf, HashSet<String>>,
+    /// The paths that were looked at, and whether each is a file.
+    looked_at: HashMap<PathBuf, bool>,
+    bytes: u64,
+    includes: Includes,
+}
+
+impl Search<'_> {
+    /// Takes in what a text includes.
+    fn text(&mut self, text: &[u8], name: &str, directory: &Path) {
+        let Scanned { names, unknown } = scan::scan(text);
+        if let Some((line, reason)) = unknown {
+            self.unknown(|| format!("{name}:{line} {reason}"));
+        }
+        for name in names {
+            self.resolve(&name, directory);
+        }
+    }
+
+    /// Takes in every file that `name` could mean in a text that lies in `directory`.
+    fn resolve(&mut self, name: &str, directory: &Path) {
+        if !self
+            .known
+            .entry(directory.to_path_buf())
+            .or_default()
+            .insert(name.to_owned())
+        {
+            return;
+        }
+        let in_memory = self.program.headers().any(|(it, _)| it == name);
+        let mut places = vec![directory.join(name), self.source_directory.join(name)];
+        places.extend(self.directories.iter().map(|it| it.join(name)));
+        let mut found = in_memory;
+        for path in places {
+            found |= self.file(path);
+        }
+        if !found && !self.includes.missing.iter().any(|it| it == name) {
+            self.includes.missing.push(name.to_owned());
+        }
+    }
+
+    /// Takes in a file, if it is one; whether it is.
+    fn file(&mut self, path: PathBuf) -> bool {
+        if let Some(&is_file) = self.looked_at.get(&path) {
+            return is_file;
+        }
+        // A pipe or a device would block or never end.
+        let is_file = std::fs::metadata(&path).is_ok_and(|it| it.is_file());
+        self.looked_at.insert(path.clone(), is_file);
+        if !is_file {
+            return false;
+        }
+        let Ok(content) = std::fs::read(&path) else {
+            self.unknown(|| format!("`{}` cannot be read", path.display()));
+            return true;
+        };
+        self.bytes = self.bytes.saturating_add(content.len() as u64);
+        if self.includes.files.len() >= MOST_FILES || self.bytes > MOST_BYTES {
+            self.unknown(|| "it includes too many files".into());
+            return true;
+        }
+        self.includes.files.push((path, content));
+        true
+    }
+
+    fn unknown(&mut self, reason: impl FnOnce() -> String) {
+        if self.includes.unknown.is_none() {
+            self.includes.unknown = Some(reason());
+        }
+    }
+}
+
+/// The directory of a file, empty for the working directory.
+fn parent(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("cuda-nvrtc-{name}-{}", std::process::id()));
+        for (file, text) in files {
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    fn found(includes: &Includes, root: &Path) -> Vec<String> {
+        let paths = includes
+            .files
+            .iter()
+            .map(|(path, _)| path.strip_prefix(root).unwrap());
+        paths
+            .map(|it| it.to_str().unwrap().replace('\\', "/"))
+            .collect()
+    }
+
+    #[test]
+    fn every_file_that_could_be_meant_is_found() {
+        let root = directory(
+            "includes",
+            &[
+                ("a/one.h", "#if 0\n#include \"two.h\"\n#endif\n"),
+                ("a/two.h", "#include <deep/three.h>\n"),
+                ("b/two.h", "#pragma once\n"),
+                (
+                    "b/deep/three.h",
+                    "#include \"four.h\"\n#include \"../two.h\"",
+                ),
+                ("b/deep/four.h", "#include <one.h>\n#include \"gone.h\"\n"),
+                ("source/beside.h", ""),
+            ],
+        );
+        let program =
+            Program::new("#include <one.h>\n#include \"beside.h\"\n#include \"memory.h\"")
+                .name(root.join("source/x.cu").to_str().unwrap())
+                .header("memory.h", "#include \"lost.h\"");
+        let includes = find(&program, &[root.join("a"), root.join("b")], &[]);
+        assert_eq!(
+            found(&includes, &root),
+            [
+                "a/one.h",
+                "source/beside.h",
+                "a/two.h",
+                "b/two.h",
+                "b/deep/three.h",
+                "b/deep/four.h",
+                "b/deep/../two.h"
+            ]
+        );
+        assert_eq!(includes.missing, ["lost.h", "gone.h"]);
+        assert_eq!(includes.unknown, None);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn what_only_the_preprocessor_knows_is_said() {
+        let includes = find(&Program::new("\n#include HEADER\n").name("k.cu"), &[], &[]);
+        assert_eq!(
+            includes.unknown.as_deref(),
+            Some("k.cu:2 includes what a macro names")
+        );
+        let includes = find(
+            &Program::new("").header("t.h", "int x; // __TIME__"),
+            &[],
+            &[],
+        );
+        assert_eq!(includes.unknown.as_deref(), Some("t.h:1 uses `__TIME__`"));
+    }
+}
