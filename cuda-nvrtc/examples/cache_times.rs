@@ -60,7 +60,10 @@ fn report(names: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
                 .env("CUDA_NVRTC_CACHE_DIR", &directory)
                 .output()?;
             let text = String::from_utf8(output.stdout)?;
-            let (time, how) = text.trim().split_once(' ').ok_or("the child said nothing")?;
+            let (time, how) = text
+                .trim()
+                .split_once(' ')
+                .ok_or("the child said nothing")?;
             Ok((time.parse()?, how.to_owned()))
         };
         let least = |cold: bool| -> Result<String, Box<dyn std::error::Error>> {
@@ -70,7 +73,11 @@ fn report(names: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
                     cache.clear()?;
                 }
                 let (time, how) = run()?;
-                let expected = if cold { CacheUse::Kept } else { CacheUse::Found };
+                let expected = if cold {
+                    CacheUse::Kept
+                } else {
+                    CacheUse::Found
+                };
                 if how != format!("{expected:?}") {
                     return Ok(how);
                 }

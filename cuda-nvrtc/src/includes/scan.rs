@@ -15,9 +15,7 @@ pub(super) struct Scanned {
 pub(super) fn scan(text: &[u8]) -> Scanned {
     let text = &*without_splices(text);
     let mut scanned = Scanned::default();
-    let mut at = 0;
-    // Every word that matters has one of these in it.
-    while let Some(word) = next_word(text, &mut at) {
+    for word in words(text) {
         let rest = text.get(word.end..).unwrap_or(&[]);
         let before = text.get(..word.start).unwrap_or(&[]);
         let unknown = match word.kind {
@@ -78,50 +76,36 @@ enum Kind {
     Embed,
 }
 
-/// The next word that matters, from `at` on, which is moved behind it.
-fn next_word(text: &[u8], at: &mut usize) -> Option<Word> {
+/// The words that matter, in their order.
+fn words(text: &[u8]) -> Vec<Word> {
+    // Every one has exactly one of these in it.
     const PIECES: [&[u8]; 5] = [b"nclude", b"NCLUDE", b"__DATE__", b"__TIME", b"embed"];
-    loop {
-        // The letters before which a piece may begin are rare enough to look at each.
-        let rest = text.get(*at..)?;
-        let offset = rest
-            .iter()
-            .position(|byte| matches!(byte, b'n' | b'N' | b'_' | b'e'))?;
-        let found = *at + offset;
-        let tail = text.get(found..)?;
-        let Some(piece) = PIECES.iter().find(|piece| tail.starts_with(piece)) else {
-            *at = found + 1;
-            continue;
-        };
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let begin = text
-            .get(..found)?
-            .iter()
-            .rposition(|byte| !is_word(byte))
-            .map_or(0, |it| it + 1);
-        let after = text.get(found + piece.len()..)?;
-        let end = found
-            + piece.len()
-            + after
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut words = Vec::new();
+    for piece in PIECES {
+        for found in memchr::memmem::find_iter(text, piece) {
+            let before = text.get(..found).unwrap_or(&[]);
+            let after = text.get(found + piece.len()..).unwrap_or(&[]);
+            let start = before
                 .iter()
-                .position(|byte| !is_word(byte))
-                .unwrap_or(after.len());
-        *at = end;
-        let kind = match text.get(begin..end)? {
-            b"include" | b"include_next" => Kind::Include,
-            b"__DATE__" => Kind::Time("uses `__DATE__`"),
-            b"__TIME__" => Kind::Time("uses `__TIME__`"),
-            b"__TIMESTAMP__" => Kind::Time("uses `__TIMESTAMP__`"),
-            b"embed" | b"__has_embed" => Kind::Embed,
-            word if is_has_include(word) => Kind::HasInclude,
-            _ => continue,
-        };
-        return Some(Word {
-            kind,
-            start: begin,
-            end,
-        });
+                .rposition(|byte| !is_word(byte))
+                .map_or(0, |it| it + 1);
+            let rest = after.iter().position(|byte| !is_word(byte));
+            let end = found + piece.len() + rest.unwrap_or(after.len());
+            let kind = match text.get(start..end).unwrap_or(&[]) {
+                b"include" | b"include_next" => Kind::Include,
+                b"__DATE__" => Kind::Time("uses `__DATE__`"),
+                b"__TIME__" => Kind::Time("uses `__TIME__`"),
+                b"__TIMESTAMP__" => Kind::Time("uses `__TIMESTAMP__`"),
+                b"embed" | b"__has_embed" => Kind::Embed,
+                word if is_has_include(word) => Kind::HasInclude,
+                _ => continue,
+            };
+            words.push(Word { kind, start, end });
+        }
     }
+    words.sort_by_key(|word| word.start);
+    words
 }
 
 fn is_has_include(word: &[u8]) -> bool {
@@ -205,15 +189,13 @@ fn defines_has_include(before: &[u8]) -> bool {
 
 /// The text with spliced lines joined, as the preprocessor's second phase does it.
 fn without_splices(text: &[u8]) -> Cow<'_, [u8]> {
-    let is_splice = |at: usize| match text.get(at + 1..) {
-        Some([b'\n', ..]) => Some(2),
-        Some([b'\r', b'\n', ..]) => Some(3),
-        _ => None,
-    };
     let next = |from: usize| {
-        let rest = text.get(from..)?;
-        let mut places = (from..).zip(rest).filter(|(_, byte)| **byte == b'\\');
-        places.find_map(|(at, _)| Some((at, is_splice(at)?)))
+        let mut places = memchr::memchr_iter(b'\\', text.get(from..)?).map(|at| from + at);
+        places.find_map(|at| match text.get(at + 1..) {
+            Some([b'\n', ..]) => Some((at, 2)),
+            Some([b'\r', b'\n', ..]) => Some((at, 3)),
+            _ => None,
+        })
     };
     let Some(first) = next(0) else {
         return Cow::Borrowed(text);
