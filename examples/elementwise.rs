@@ -137,7 +137,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         unsafe { Elementwise::<f64>::compile(&context, inputs, "y", "y = a * x + k % 7") };
     let operation = match compiled {
         Err(error) if error.kind() == ErrorKind::LibraryNotFound => {
-            return Ok(println!("{error}"));
+            println!("{error}");
+            return Ok(());
         }
         compiled => compiled?,
     };
