@@ -19,6 +19,7 @@ pub struct Build {
     pub(crate) options: Options,
     pub(crate) nvcc: Option<PathBuf>,
     pub(crate) committed: Option<PathBuf>,
+    pub(crate) oldest_driver: Option<(u32, u32)>,
     pub(crate) types: TypeNames,
     pub(crate) has_declarations: bool,
     pub(crate) generated: String,
@@ -62,6 +63,7 @@ impl Build {
             options: Options::default(),
             nvcc: None,
             committed: None,
+            oldest_driver: None,
             types: TypeNames::default(),
             has_declarations: true,
             generated: "kernels.rs".into(),
@@ -155,6 +157,13 @@ impl Build {
         self
     }
 
+    /// The CUDA version of the oldest driver that is to run the package, `(12, 4)`: warns when the compiler is newer, as a driver refuses
+    /// PTX of toolkits newer than itself.
+    pub fn oldest_driver(mut self, major: u32, minor: u32) -> Self {
+        self.oldest_driver = Some((major, minor));
+        self
+    }
+
     /// The type of Rust that stands for a type of C++ in declarations: `rust_type("Particle", "crate::Particle")`. Namespaces may be left
     /// out.
     pub fn rust_type(mut self, cpp: &str, rust: &str) -> Self {
@@ -168,7 +177,8 @@ impl Build {
         self
     }
 
-    /// The name of the Rust file that is written to `OUT_DIR`, `kernels.rs` unless this says otherwise.
+    /// The name of the Rust file that is written to `OUT_DIR`, `kernels.rs` unless this says otherwise. Each of several builds in one
+    /// build script needs its own.
     pub fn generated(mut self, file_name: impl Into<String>) -> Self {
         self.generated = file_name.into();
         self

@@ -71,13 +71,14 @@ impl Committed {
     /// Reads a file; nothing if there is none.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, Error> {
         match fs::read_to_string(path) {
-            Ok(text) => Ok(Some(Self::parse(text))),
+            Ok(text) => Ok(Some(Self::read_text(text))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("cannot read the committed", path, error)),
         }
     }
 
-    fn parse(text: String) -> Self {
+    /// Takes a text for committed PTX; what its head does not say is unknown.
+    pub(crate) fn read_text(text: String) -> Self {
         let mut made_of = None;
         let mut inputs = Vec::new();
         let mut stated_body = None;

@@ -37,7 +37,7 @@ fn the_same_declarations_are_made_from_what_is_committed() {
     assert!(text.starts_with("// Made from kernels/a.cu by cuda-build. To make it anew: CUDA_BUILD_COMMITTED=update cargo build\n"));
     assert!(text.ends_with(body(PTX)) && body(PTX).starts_with(".version"));
     assert!(!text.contains("some compiler"));
-    let committed = Committed::parse(text);
+    let committed = Committed::read_text(text);
     assert_eq!(
         committed.inputs,
         [Path::new("kernels/a.cu"), Path::new("kernels/a.h")]
@@ -59,7 +59,7 @@ fn the_same_declarations_are_made_from_what_is_committed() {
 fn it_fits_until_something_changes() {
     let folder = Scratch::new();
     let text = new(&folder);
-    let fits = |text: &str| Committed::parse(text.to_owned()).fits(folder.path(), OPTIONS);
+    let fits = |text: &str| Committed::read_text(text.to_owned()).fits(folder.path(), OPTIONS);
     assert!(fits(&text));
     assert!(
         fits(&text.replace('\n', "\r\n")),
@@ -67,7 +67,7 @@ fn it_fits_until_something_changes() {
     );
     folder.write("kernels/a.h", "// nothing\r\n");
     assert!(fits(&text));
-    assert!(!Committed::parse(text.clone()).fits(folder.path(), OPTIONS.with(b"-DX")));
+    assert!(!Committed::read_text(text.clone()).fits(folder.path(), OPTIONS.with(b"-DX")));
     assert!(
         !fits(&text.replace("ret;", "trap; ret;")),
         "changed by hand"
@@ -94,7 +94,7 @@ fn heads_that_make_no_sense_are_passed_over() {
         "other 1",
         "",
     ] {
-        let committed = Committed::parse(format!("{PREFIX}{line}\n{PTX}"));
+        let committed = Committed::read_text(format!("{PREFIX}{line}\n{PTX}"));
         assert!(!committed.fits(Path::new("/nowhere"), OPTIONS), "{line}");
         let mut interface = Interface::read(&committed.text, "test").unwrap();
         interface.take_types(&committed.probe);

@@ -64,10 +64,12 @@
 //! Sources are compiled side by side, within the limit that Cargo shares between all processes of a build.
 //!
 //! # Where the compiler is searched
-//! [`Build::nvcc`], then as [`Nvcc::find`] says: any toolkit from CUDA 11.0 on, or pip's packages
-//! (`pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl nvidia-nvvm`). `nvcc` needs a C++ compiler too,
-//! which [`Build::host_compiler`] or `NVCC_CCBIN` names. PTX is of the toolkit's version: a driver takes it if it is as new as the toolkit
-//! that made it, so committed PTX is best made with an old one.
+//! [`Build::nvcc`], then as [`Nvcc::find`] says: any toolkit from CUDA 11.0 on, or pip's packages of CUDA 13: `nvidia-cuda-nvcc` with
+//! `nvidia-nvvm`, `nvidia-cuda-crt`, `nvidia-cuda-runtime` and `nvidia-cuda-cccl`, all of one version. `nvcc` needs a C++ compiler too,
+//! which [`Build::host_compiler`] or `NVCC_CCBIN` names.
+//!
+//! PTX is of the version of its toolkit, and a driver takes it if it is at least as new: committed PTX is best made with an old toolkit.
+//! [`Build::oldest_driver`] watches over that.
 
 mod architecture;
 mod build;
@@ -78,6 +80,8 @@ mod environment;
 mod error;
 mod fingerprint;
 mod generate;
+#[cfg(test)]
+mod hostile_tests;
 mod interface;
 mod kernel;
 mod messages;

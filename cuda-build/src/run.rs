@@ -2,8 +2,10 @@
 
 mod compile;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::build::{Build, Images};
 use crate::committed::{Committed, Mode, VARIABLE};
@@ -28,6 +30,7 @@ pub(crate) fn run(
     let folder = out.join("cuda-build");
     fs::create_dir_all(&folder)
         .map_err(|error| Error::io("cannot make the folder", &folder, error))?;
+    claim(&out.join(&build.generated), "generated")?;
     let mut run = Run {
         build,
         environment,
@@ -42,6 +45,19 @@ pub(crate) fn run(
     Ok(Images {
         images: images.collect(),
     })
+}
+
+/// Sees to it that two builds of one build script do not overwrite each other's files.
+fn claim(file: &Path, method: &str) -> Result<(), Error> {
+    static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if claimed.insert(file.to_owned()) {
+        return Ok(());
+    }
+    let name = file.file_name().unwrap_or_default().display();
+    Err(Error::usage(format!(
+        "another build of this build script has written {name}: name this one's otherwise, with `{method}`"
+    )))
 }
 
 struct Run<'r> {
@@ -122,6 +138,7 @@ impl<'r> Run<'r> {
                     source.shown()
                 )));
             }
+            claim(&self.folder.join(&name), "Source::name")?;
             let mut committed = None;
             let mut fits = false;
             if let Some(folder) = &self.build.committed {

@@ -106,3 +106,63 @@ fn without_a_compiler_the_error_says_what_to_install() {
     assert!(built.says("error: no-compiler@0.1.0: cannot use the nvcc /nowhere/nvcc, which NVCC names: it does not run"), "{built}");
     assert!(built.says("build script logged errors"), "{built}");
 }
+
+#[test]
+fn several_builds_of_one_script_have_files_of_their_own() {
+    let project = project("several");
+    let one = "cuda_build::Build::new().without_declarations()";
+    let both = |second: &str| format!("{one}.file(\"kernels/a.cu\").run();\n{one}.{second}.run();");
+    project.build_script(&both("file(\"kernels/b.cu\").generated(\"more.rs\")"));
+    assert!(project.build().success());
+    for (second, method) in [
+        ("file(\"kernels/b.cu\")", "`generated`"),
+        (
+            "file(\"kernels/a.cu\").generated(\"more.rs\")",
+            "`Source::name`",
+        ),
+    ] {
+        project.build_script(&both(second));
+        let built = project.build();
+        assert!(
+            !built.success()
+                && built.says("another build of this build script has written")
+                && built.says(method),
+            "{built}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let project = project("refused");
+    for (body, why) in [
+        (
+            "file(\"kernels/none.cu\")",
+            "there is no file kernels/none.cu in ",
+        ),
+        (
+            "file(\"kernels/a.cu\").file(cuda_build::Source::new(\"kernels/b.cu\").name(\"a\"))",
+            "kernels/a.cu and kernels/b.cu would both be named a: give one another name with `Source::name`",
+        ),
+        (
+            "file(\"kernels/a.cu\").format(cuda_build::Format::Cubin)",
+            "a cubin needs an architecture",
+        ),
+        (
+            "file(\"kernels/a.cu\")",
+            "cannot read the kernels of kernels/a.cu: PTX line ",
+        ),
+    ] {
+        project.build_script(&format!("cuda_build::Build::new().{body}.run();"));
+        let built = project.build();
+        assert!(!built.success() && built.says(why), "{body}: {built}");
+    }
+    project.build_script("cuda_build::Build::new().file(\"kernels/a.cu\").without_declarations().oldest_driver(12, 3).run();");
+    let built = project.build();
+    assert!(
+        built.success() && built.says("nvcc 12.4.131 makes PTX that drivers of CUDA 12.3 refuse"),
+        "{built}"
+    );
+    project.build_script("cuda_build::Build::new().file(\"kernels/a.cu\").without_declarations().oldest_driver(12, 4).run();");
+    assert!(!project.build().says("warning"));
+}

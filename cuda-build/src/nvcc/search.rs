@@ -176,13 +176,27 @@ impl Search {
             let _ = writeln!(message, "  {place}: {outcome}");
         }
         message.push_str(
-            "Install the CUDA toolkit (https://developer.nvidia.com/cuda-downloads), or by pip:\n  pip install nvidia-cuda-nvcc \
-             nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl nvidia-nvvm\nor name the compiler in the variable NVCC. nvcc needs a C++ \
-             compiler too (gcc, clang or Visual C++).",
+            "Install the CUDA toolkit (https://developer.nvidia.com/cuda-downloads), or by pip:\n  pip install",
+        );
+        for package in PACKAGES {
+            let _ = write!(message, " \"{package}==13.0.*\"");
+        }
+        message.push_str(
+            "\nor name the compiler in the variable NVCC. It should not be newer than the drivers that are to run its PTX, and needs a C++ \
+             compiler (gcc, clang or Visual C++).",
         );
         Error::new(ErrorKind::NoCompiler, message)
     }
 }
+
+/// What makes a compiler of pip's packages.
+const PACKAGES: [&str; 5] = [
+    "nvidia-cuda-nvcc",
+    "nvidia-nvvm",
+    "nvidia-cuda-crt",
+    "nvidia-cuda-runtime",
+    "nvidia-cuda-cccl",
+];
 
 /// The compiler of the toolkit in `root`.
 fn program(root: &Path) -> PathBuf {

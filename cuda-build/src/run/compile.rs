@@ -1,5 +1,6 @@
 //! Compiles sources, asks for what PTX does not tell, and writes what is to be committed.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -53,11 +54,20 @@ impl Run<'_> {
         if let Some(error) = Error::all(failed) {
             return Err(error);
         }
-        // Both formats give the same warnings.
-        compiled.truncate(wanted.len());
-        for warning in compiled.iter().flat_map(|one| &one.warnings) {
-            self.messages.warn(warning);
+        // The jobs for PTX are the first; the others repeat its warnings, and add those of the assembler.
+        let others = compiled.split_off(wanted.len().min(compiled.len()));
+        for one in &compiled {
+            for warning in &one.warnings {
+                self.messages.warn(warning);
+            }
         }
+        let known: BTreeSet<&String> = compiled.iter().flat_map(|one| &one.warnings).collect();
+        for warning in others.iter().flat_map(|one| &one.warnings) {
+            if !known.contains(warning) {
+                self.messages.warn(warning);
+            }
+        }
+        self.compare_with_oldest_driver(tools);
         let mut units = Vec::new();
         for (wanted, compiled) in wanted.iter().zip(&compiled) {
             units.push(self.unit(wanted, compiled)?);
@@ -67,6 +77,20 @@ impl Run<'_> {
             self.commit(tools, wanted, unit, compiled, mode)?;
         }
         Ok(units)
+    }
+
+    /// Warns where drivers that the package is meant for would refuse the PTX.
+    fn compare_with_oldest_driver(&mut self, tools: &Tools) {
+        let version = tools.nvcc().version();
+        if let Some((major, minor)) = self.build.oldest_driver
+            && self.build.options.format != Format::Cubin
+            && (version.major, version.minor) > (major, minor)
+        {
+            self.messages.warn(&format!(
+                "nvcc {version} makes PTX that drivers of CUDA {major}.{minor} refuse (UNSUPPORTED_PTX_VERSION): name a toolkit that is not \
+                 newer than the oldest driver in NVCC"
+            ));
+        }
     }
 
     fn arguments(&self, format: Format) -> Vec<OsString> {
