@@ -132,6 +132,12 @@ impl Error {
         self
     }
 
+    /// Why it failed.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn reason(&self) -> &str {
+        &self.0.reason
+    }
+
     /// What kind of failure this is, to decide on in a program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

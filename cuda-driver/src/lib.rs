@@ -93,6 +93,8 @@ mod driver;
 mod error;
 mod event;
 mod function;
+#[cfg(feature = "kernels")]
+pub mod kernels;
 mod launch;
 mod library;
 mod memory;
@@ -127,6 +129,9 @@ pub use module::{
     Global, GlobalValue, JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode,
 };
 pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags};
+
+#[cfg(feature = "kernels")]
+pub use cuda_driver_macros::kernels;
 
 /// The software driver: instances with settings, faults, reports and sweeps, for [`Driver::simulated_by`].
 #[cfg(feature = "simulator")]

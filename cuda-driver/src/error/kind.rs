@@ -37,6 +37,8 @@ pub enum ErrorKind {
     NotSupported,
     /// The kernel's arguments do not match its parameters.
     ArgumentMismatch,
+    /// Declared kernels and those in the image differ.
+    DeclarationMismatch,
     /// The launch asks for more than the device or the kernel allows.
     LaunchTooLarge,
     /// A kernel failed while it ran; the context is lost.

@@ -146,6 +146,13 @@ impl Function {
             .doing(|| format!("set the cache configuration of `{}`", self.name()))
     }
 
+    /// The most threads that a block can have on this device.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn max_threads_per_block(&self) -> Result<u32> {
+        let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+        Ok(u32::try_from(self.core.raw_attribute(most)?)?)
+    }
+
     fn set(&self, attribute: Attribute, value: i32) -> Result<()> {
         self.core.set_raw_attribute(attribute, value)
     }

@@ -36,18 +36,14 @@ impl KernelName {
     /// The name without namespaces and arguments: `scale`.
     #[must_use]
     pub fn unqualified(&self) -> &str {
-        let mut depth = 0_usize;
-        let mut start = 0;
-        let bytes = self.qualified.as_bytes();
-        for (index, byte) in bytes.iter().enumerate() {
-            match byte {
-                b'(' | b'<' | b'{' => depth += 1,
-                b')' | b'>' | b'}' => depth = depth.saturating_sub(1),
-                b':' if depth == 0 => start = index + 1,
-                _ => {}
-            }
-        }
-        self.qualified.get(start..).unwrap_or(&self.qualified)
+        last_component(&self.qualified)
+    }
+
+    /// The same of a name that somebody wrote: `scale` of `ns::scale<float, 4>`.
+    #[must_use]
+    pub fn unqualified_of(written: &str) -> &str {
+        let name = last_component(written);
+        name.split('<').next().unwrap_or(name).trim()
     }
 
     /// Whether the symbol is a mangled name that was read.
@@ -77,6 +73,21 @@ impl KernelName {
             || equal(&self.qualified, &[])
             || equal(short, &[])
     }
+}
+
+/// What follows the last `::` outside of brackets.
+fn last_component(name: &str) -> &str {
+    let mut depth = 0_usize;
+    let mut start = 0;
+    for (index, byte) in name.bytes().enumerate() {
+        match byte {
+            b'(' | b'<' | b'{' => depth += 1,
+            b')' | b'>' | b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 => start = index + 1,
+            _ => {}
+        }
+    }
+    name.get(start..).unwrap_or(name)
 }
 
 impl fmt::Display for KernelName {

@@ -1,0 +1,265 @@
+//! What a declaration becomes.
+
+mod expression;
+mod kernel;
+mod launch;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Error, Ident};
+
+use crate::compare::{Found, Kernels};
+use crate::syntax::{ImageKind, Input, Kind, Parameter, Set};
+use crate::{check, image};
+
+/// The whole expansion, or what is wrong.
+pub(crate) fn input(input: &Input) -> TokenStream {
+    let sets = input.sets.iter().map(|it| set(it, &input.krate));
+    sets.collect()
+}
+
+fn set(set: &Set, krate: &TokenStream) -> TokenStream {
+    let mut errors = check::set(set);
+    if !errors.is_empty() {
+        let (visibility, name) = (&set.visibility, &set.name);
+        let errors = errors.iter().map(Error::to_compile_error);
+        // The name stays known, so that the uses of it give no errors of their own.
+        return quote! {
+            #(#errors)*
+            #[allow(missing_docs, missing_debug_implementations)]
+            #visibility struct #name;
+        };
+    }
+    let found = compare(set, &mut errors);
+    let errors = errors.iter().map(Error::to_compile_error);
+    let structure = structure(set, krate);
+    let assertions = assertions(set, &found, krate);
+    let implementation = implementation(set, &found, krate);
+    quote! {
+        #(#errors)*
+        #structure
+        #assertions
+        #implementation
+    }
+}
+
+/// What the image has for each kernel, where it is PTX and there is such a kernel.
+fn compare(set: &Set, errors: &mut Vec<Error>) -> Vec<Option<Found>> {
+    let nothing = || set.kernels.iter().map(|_| None).collect();
+    let Some(image) = &set.image else {
+        return nothing();
+    };
+    let text = match image::read(image) {
+        Ok(Some(text)) => text,
+        Ok(None) => return nothing(),
+        Err(error) => {
+            errors.push(error);
+            return nothing();
+        }
+    };
+    match cuda_ptx::Module::parse_signatures(&text) {
+        Ok(module) => {
+            let kernels = Kernels::new(&module);
+            let all = set.kernels.iter().map(|it| kernels.compare(it, errors));
+            all.collect()
+        }
+        Err(error) => {
+            let text = format!("the file is no PTX: {error}");
+            errors.push(Error::new(image.path.span, text));
+            nothing()
+        }
+    }
+}
+
+fn structure(set: &Set, krate: &TokenStream) -> TokenStream {
+    let Set {
+        attributes,
+        visibility,
+        name,
+        ..
+    } = set;
+    let fields = set.kernels.iter().map(|it| &it.name);
+    quote! {
+        #(#attributes)*
+        #[derive(::core::clone::Clone)]
+        #visibility struct #name {
+            #(#fields: #krate::Function,)*
+        }
+    }
+}
+
+/// A check by the compiler for each parameter whose type was found, in the place where the type is declared.
+fn assertions(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenStream {
+    let mut all = TokenStream::new();
+    for (kernel, found) in set.kernels.iter().zip(found) {
+        let Some(found) = found else {
+            continue;
+        };
+        for (parameter, (size, ty, text)) in kernel.parameters.iter().zip(&found.parameters) {
+            let declared = declared(parameter);
+            let message = format!(
+                "parameter `{}` of `{}` is declared `{}`, but the kernel takes {text}",
+                parameter.name, kernel.name, parameter.text
+            );
+            // The panic has the place of the type, so the compiler shows it there.
+            let panic = quote_spanned!(parameter.span=> ::core::panic!("{}", #message));
+            all.extend(quote! {
+                const _: () = {
+                    use #krate::kernels::__private as p;
+                    #[allow(unused_imports)]
+                    use #krate::kernels::__private::Fallback as _;
+                    const PARAMETER: p::Parameter = #declared;
+                    const FOUND: p::Found<'static> = p::Found { size: #size, ty: #ty };
+                    if !PARAMETER.fits(&FOUND) {
+                        #panic;
+                    }
+                };
+            });
+        }
+    }
+    all
+}
+
+/// A parameter as an expression of `p::Parameter`.
+fn declared(parameter: &Parameter) -> TokenStream {
+    let (access, ty) = match &parameter.kind {
+        Kind::Value { ty, .. } => (quote!(Value), ty),
+        Kind::Memory {
+            element,
+            is_written: true,
+            ..
+        } => (quote!(Write), element),
+        Kind::Memory { element, .. } => (quote!(Read), element),
+    };
+    let (name, text) = (parameter.name.to_string(), &parameter.text);
+    quote! {
+        p::Parameter {
+            name: #name,
+            text: #text,
+            access: p::Access::#access,
+            size: ::core::mem::size_of::<#ty>(),
+            element: <p::Probe<#ty>>::TYPE,
+        }
+    }
+}
+
+fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenStream {
+    let (name, title) = (&set.name, set.name.to_string());
+    let count = set.kernels.len();
+    let table = set.kernels.iter().zip(found).map(|(kernel, found)| {
+        let symbol = found.as_ref().map(|it| &it.symbol);
+        kernel::table_entry(kernel, symbol)
+    });
+    let fields: Vec<&Ident> = set.kernels.iter().map(|it| &it.name).collect();
+    let labels: Vec<String> = fields.iter().map(ToString::to_string).collect();
+    let methods = set.kernels.iter().map(|it| kernel::methods(set, it, krate));
+    let is_compared = found.iter().all(Option::is_some);
+    let loaders = loaders(set, is_compared, krate);
+    let module = local("module");
+    let visibility = &set.visibility;
+    let contract = format!(
+        "Takes the kernels from a module that was loaded otherwise, and compares them with their declarations.\n\n\
+         # Errors\n[`ErrorKind::DeclarationMismatch`]({krate}::ErrorKind::DeclarationMismatch) with a table of everything that \
+         differs.\n\n# Safety\nThe module's kernels do what the declarations of `{title}` say, as those of its image do.",
+    );
+    let set_attribute = quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]);
+    quote! {
+        const _: () = {
+            use #krate::kernels::__private as p;
+            #[allow(unused_imports)]
+            use #krate::kernels::__private::Fallback as _;
+
+            static __KERNELS: [p::Kernel; #count] = [#(#table),*];
+
+            #set_attribute
+            impl #name {
+                #loaders
+
+                #[doc = #contract]
+                #visibility unsafe fn from_module(#module: &#krate::Module) -> #krate::Result<Self> {
+                    Self::__resolve(#module, p::Origin::Elsewhere)
+                }
+
+                /// The same kernels, unless nothing could compare one of them with its declaration.
+                ///
+                /// # Errors
+                /// The names of those of which neither the driver nor the image tells the parameters.
+                #visibility fn strict(self) -> #krate::Result<Self> {
+                    p::require_verified(#title, &[#((#labels, &self.#fields)),*])?;
+                    ::core::result::Result::Ok(self)
+                }
+
+                fn __resolve(#module: &#krate::Module, origin: p::Origin) -> #krate::Result<Self> {
+                    let [#(#fields),*] = p::resolve(#title, #module, &__KERNELS, origin)?;
+                    ::core::result::Result::Ok(Self { #(#fields),* })
+                }
+
+                #(#methods)*
+            }
+
+            impl ::core::fmt::Debug for #name {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#title)#(.field(#labels, &self.#fields))*.finish()
+                }
+            }
+        };
+    }
+}
+
+/// `load` and `load_with`, for those with an image.
+fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
+    let Some(image) = &set.image else {
+        return TokenStream::new();
+    };
+    let (context, options, visibility) = (local("context"), local("options"), &set.visibility);
+    let path = &image.path.tokens;
+    let load = match image.kind {
+        ImageKind::Ptx => quote! {
+            #krate::Context::load_ptx_with(#context, ::core::include_str!(#path), #options)
+        },
+        ImageKind::Cubin | ImageKind::Fatbin => {
+            // Who writes `unsafe extern` vouches for the image too.
+            let block = unsafe_block(
+                set.unsafe_token.span,
+                &quote!(#krate::Context::load_binary_with(#context, ::core::include_bytes!(#path), #options)),
+            );
+            quote!(#block)
+        }
+    };
+    let origin = match is_compared {
+        true => quote!(Compared),
+        false => quote!(Embedded),
+    };
+    quote! {
+        /// Loads the image into the context, and compares all kernels with their declarations.
+        ///
+        /// # Errors
+        /// What differs, in a table of all kernels; what loading the image returns.
+        #visibility fn load(#context: &#krate::Context) -> #krate::Result<Self> {
+            Self::load_with(#context, &#krate::JitOptions::new())
+        }
+
+        /// Loads the image into the context, with options, and compares all kernels with their declarations.
+        ///
+        /// # Errors
+        /// What differs, in a table of all kernels; what loading the image returns.
+        #visibility fn load_with(#context: &#krate::Context, #options: &#krate::JitOptions) -> #krate::Result<Self> {
+            Self::__resolve(&#load?, p::Origin::#origin)
+        }
+    }
+}
+
+/// A name of ours that no parameter of the user's can take.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// The variable with the length of a slice.
+fn len_of(parameter: &Ident) -> Ident {
+    format_ident!("len_of_{}", parameter, span = Span::mixed_site())
+}
+
+fn unsafe_block(span: Span, body: &TokenStream) -> TokenStream {
+    let keyword = syn::Token![unsafe](span);
+    quote!(#keyword { #body })
+}

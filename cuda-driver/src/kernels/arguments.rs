@@ -1,0 +1,167 @@
+//! What the methods of declared kernels take for memory.
+
+use std::ffi::c_void;
+
+use super::arguments::sealed::Len;
+use crate::launch::KernelArgument;
+use crate::launch::Null;
+use crate::launch::argument_parts::{MemoryUse, Sealed};
+use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
+
+/// Memory of elements `T` that a kernel reads: `&allocation`, or a slice.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no device memory of `{T}` that a kernel can read",
+    note = "pass `&memory` of a `DeviceAllocation<{T}>`, or a `DeviceSlice<{T}>`"
+)]
+pub trait ReadArgument<T>: KernelArgument + sealed::Len {}
+
+/// Memory of elements `T` that a kernel writes: `&mut allocation`, or a mutable slice.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no device memory of `{T}` that a kernel can write",
+    note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, or a `DeviceSliceMut<{T}>`"
+)]
+pub trait WriteArgument<T>: KernelArgument + sealed::Len {}
+
+/// Memory that a kernel reads, or [`Null`], or an `Option`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no device memory of `{T}` that a kernel can read, and not `Null`",
+    note = "pass `&memory` of a `DeviceAllocation<{T}>`, a `DeviceSlice<{T}>`, an `Option` of these, or `Null`"
+)]
+pub trait NullableReadArgument<T>: sealed::Nullable {}
+
+/// Memory that a kernel writes, or [`Null`], or an `Option`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no device memory of `{T}` that a kernel can write, and not `Null`",
+    note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, a `DeviceSliceMut<{T}>`, an `Option` of these, or `Null`"
+)]
+pub trait NullableWriteArgument<T>: sealed::Nullable {}
+
+pub(crate) mod sealed {
+    use crate::launch::KernelArgument;
+
+    /// Memory with a number of elements.
+    pub trait Len {
+        #[doc(hidden)]
+        fn element_count(&self) -> usize;
+    }
+
+    /// Memory that may be missing.
+    pub trait Nullable {
+        #[doc(hidden)]
+        type Argument: KernelArgument;
+
+        /// The number of elements; nothing for null.
+        #[doc(hidden)]
+        fn element_count(&self) -> Option<usize>;
+
+        #[doc(hidden)]
+        fn into_argument(self) -> Self::Argument;
+    }
+}
+
+/// An argument, or null in its place.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OrNull<A>(Option<A>);
+
+impl<A: KernelArgument> Sealed for OrNull<A> {
+    const SIZE: usize = A::SIZE;
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut c_void {
+        match &self.0 {
+            Some(argument) => argument.pointer(),
+            None => Null.pointer(),
+        }
+    }
+
+    #[inline(always)]
+    fn is_at_home(&self, stream: u64) -> bool {
+        self.0.as_ref().is_none_or(|it| it.is_at_home(stream))
+    }
+
+    #[inline(always)]
+    fn mark_home(&self) {
+        if let Some(argument) = &self.0 {
+            argument.mark_home();
+        }
+    }
+
+    fn memory_use(&self) -> Option<MemoryUse<'_>> {
+        self.0.as_ref().and_then(Sealed::memory_use)
+    }
+}
+
+impl<A: KernelArgument> KernelArgument for OrNull<A> {}
+
+impl sealed::Nullable for Null {
+    type Argument = Self;
+
+    #[inline(always)]
+    fn element_count(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline(always)]
+    fn into_argument(self) -> Self {
+        self
+    }
+}
+
+impl<T> NullableReadArgument<T> for Null {}
+impl<T> NullableWriteArgument<T> for Null {}
+
+macro_rules! memory {
+    ($(<$($lifetime:lifetime)*> $type:ty: $of:ident $nullable:ident;)*) => {$(
+        impl<$($lifetime,)* T> Len for $type {
+            #[inline(always)]
+            fn element_count(&self) -> usize {
+                self.len()
+            }
+        }
+
+        impl<$($lifetime,)* T> $of<T> for $type {}
+
+        impl<$($lifetime,)* T> sealed::Nullable for $type {
+            type Argument = Self;
+
+            #[inline(always)]
+            fn element_count(&self) -> Option<usize> {
+                Some(self.len())
+            }
+
+            #[inline(always)]
+            fn into_argument(self) -> Self {
+                self
+            }
+        }
+
+        impl<$($lifetime,)* T> $nullable<T> for $type {}
+
+        impl<$($lifetime,)* T> sealed::Nullable for Option<$type> {
+            type Argument = OrNull<$type>;
+
+            #[inline(always)]
+            fn element_count(&self) -> Option<usize> {
+                self.as_ref().map(Len::element_count)
+            }
+
+            #[inline(always)]
+            fn into_argument(self) -> Self::Argument {
+                OrNull(self)
+            }
+        }
+
+        impl<$($lifetime,)* T> $nullable<T> for Option<$type> {}
+    )*};
+}
+
+memory! {
+    <'a> &'a DeviceAllocation<T>: ReadArgument NullableReadArgument;
+    <'a> DeviceSlice<'a, T>: ReadArgument NullableReadArgument;
+    <'a 'b> &'a DeviceSlice<'b, T>: ReadArgument NullableReadArgument;
+    <'a 'b> &'a DeviceSliceMut<'b, T>: ReadArgument NullableReadArgument;
+    <'a> &'a mut DeviceAllocation<T>: WriteArgument NullableWriteArgument;
+    <'a> DeviceSliceMut<'a, T>: WriteArgument NullableWriteArgument;
+    <'a 'b> &'a mut DeviceSliceMut<'b, T>: WriteArgument NullableWriteArgument;
+}

@@ -1,0 +1,157 @@
+//! Configurations that callers choose, within what a declaration leaves open.
+
+use super::lengths::{Place, wrong_number};
+use crate::error::{Error, ErrorKind, Result};
+use crate::launch::{AnyLaunchConfig, Dim3, LaunchAttributes};
+
+/// What a declaration says of the grid.
+#[derive(Clone, Copy, Debug)]
+pub enum Grid {
+    /// A thread for each of so many elements.
+    ForLen(usize),
+    /// That grid.
+    Exactly(Dim3),
+    /// So many blocks at most.
+    AtMost(u128),
+}
+
+/// What a declaration says of the block.
+#[derive(Clone, Copy, Debug)]
+pub enum Block {
+    /// That block.
+    Exactly(Dim3),
+    /// So many threads at most, in one dimension.
+    AtMost(u128),
+}
+
+/// What a declaration says of the dynamic shared memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Shared {
+    /// So much.
+    Exactly(u32),
+    /// So much at most.
+    AtMost(u128),
+}
+
+/// What a declaration says of a launch, in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The grid.
+    pub grid: Grid,
+    /// The block.
+    pub block: Block,
+    /// The dynamic shared memory.
+    pub shared: Shared,
+    /// The clusters.
+    pub cluster: Option<Dim3>,
+    /// Whether all blocks run at the same time.
+    pub cooperative: bool,
+    /// Whether the kernel waits by itself for what is in front of it, so that it may start early.
+    pub waits: bool,
+}
+
+impl Bounds {
+    /// The configuration that a caller asks for, with the declared cluster and mode.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ArgumentMismatch`] that names the bound.
+    pub fn admit(
+        &self,
+        kernel: &'static str,
+        config: &impl AnyLaunchConfig,
+    ) -> Result<crate::ExtendedLaunchConfig> {
+        let (config, attributes) = (config.config(), config.attributes());
+        let refuse = |reason: String| {
+            Error::new(ErrorKind::ArgumentMismatch, reason)
+                .doing(format!("launch `{kernel}`"))
+                .remedied_by("stay within what the kernel's declaration leaves open")
+        };
+        let (grid, block) = (config.grid, config.block);
+        match self.block {
+            Block::Exactly(wanted) if block != wanted => {
+                return Err(refuse(format!(
+                    "the block is {block}, and the declaration says {wanted}"
+                )));
+            }
+            Block::AtMost(most) if block.volume() > most || block.y != 1 || block.z != 1 => {
+                return Err(refuse(format!(
+                    "the block is {block}, and the declaration says up to {most} threads in one dimension"
+                )));
+            }
+            _ => {}
+        }
+        let wanted = match self.grid {
+            Grid::ForLen(len) => Some(crate::LaunchConfig::for_len_with_block(len, block.x).grid),
+            Grid::Exactly(grid) => Some(grid),
+            Grid::AtMost(most) if grid.volume() > most => {
+                return Err(refuse(format!(
+                    "the grid is {grid}, and the declaration says up to {most} blocks"
+                )));
+            }
+            Grid::AtMost(_) => None,
+        };
+        if let Some(wanted) = wanted
+            && grid != wanted
+        {
+            return Err(refuse(format!(
+                "the grid is {grid}, and the declaration says {wanted} for blocks of {block}"
+            )));
+        }
+        let shared = config.dynamic_shared_bytes;
+        match self.shared {
+            Shared::Exactly(wanted) if shared != wanted => {
+                return Err(refuse(format!(
+                    "{shared} bytes of dynamic shared memory are asked for, and the declaration says {wanted}"
+                )));
+            }
+            Shared::AtMost(most) if u128::from(shared) > most => {
+                return Err(refuse(format!(
+                    "{shared} bytes of dynamic shared memory are asked for, and the declaration says up to {most}"
+                )));
+            }
+            _ => {}
+        }
+        let attributes = self.admit_attributes(attributes).map_err(refuse)?;
+        Ok(crate::ExtendedLaunchConfig { config, attributes })
+    }
+
+    /// The attributes, of which some are the declaration's business.
+    fn admit_attributes(&self, asked: LaunchAttributes) -> Result<LaunchAttributes, String> {
+        if asked.cluster.is_some_and(|it| Some(it) != self.cluster) {
+            return Err("a cluster is asked for that is not the declared one".into());
+        }
+        if asked.preferred_cluster.is_some() {
+            return Err("a preferred cluster is asked for, which is not declared".into());
+        }
+        if asked.cooperative && !self.cooperative {
+            return Err("a cooperative launch is asked for, which is not declared".into());
+        }
+        if asked.programmatic_dependent && !self.waits {
+            return Err(
+                "a programmatic dependent launch is asked for, and the declaration does not say that the kernel `waits`"
+                    .into(),
+            );
+        }
+        Ok(self.impose(asked))
+    }
+
+    /// The attributes with what the declaration says.
+    #[must_use]
+    pub fn impose(&self, mut attributes: LaunchAttributes) -> LaunchAttributes {
+        attributes.cluster = self.cluster;
+        attributes.cooperative = self.cooperative;
+        attributes
+    }
+}
+
+/// A number of blocks, threads or bytes.
+///
+/// # Errors
+/// [`ErrorKind::ArgumentMismatch`] for what does not fit.
+#[inline(always)]
+pub fn number(place: &Place, value: Option<u128>) -> Result<u32> {
+    match value.map(u32::try_from) {
+        Some(Ok(number)) => Ok(number),
+        _ => Err(wrong_number(place)),
+    }
+}

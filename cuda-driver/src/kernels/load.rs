@@ -1,0 +1,204 @@
+//! Finding the declared kernels in a module, and comparing them with it, all at once.
+
+use std::collections::HashMap;
+
+use cuda_ptx::{CType, KernelName};
+
+use super::declaration::{Found, FoundType, Kernel, Origin};
+use super::found::found_type;
+use super::table::Table;
+use crate::error::{Error, ErrorKind, Result};
+use crate::function::Function;
+use crate::module::Module;
+
+/// Dynamic shared memory that every kernel may have.
+const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
+
+/// The functions of all declared kernels, in their order.
+///
+/// # Errors
+/// [`ErrorKind::DeclarationMismatch`] with a table of everything that differs; what the driver returns.
+pub fn resolve<const N: usize>(
+    set: &str,
+    module: &Module,
+    kernels: &[Kernel; N],
+    origin: Origin,
+) -> Result<[Function; N]> {
+    let mut table = Table::new();
+    let mut functions = Vec::with_capacity(N);
+    let mut names = Names::default();
+    for kernel in kernels {
+        match find(module, kernel, &mut names)? {
+            Ok(function) => {
+                compare(kernel, &function, origin, &mut table)?;
+                functions.push(function);
+            }
+            Err(reason) => table.row(kernel.method, "", kernel.name, &reason),
+        }
+    }
+    match <[Function; N]>::try_from(functions) {
+        Ok(functions) if table.is_empty() => {
+            for (function, kernel) in functions.iter().zip(kernels) {
+                allow_shared(function, kernel)?;
+            }
+            Ok(functions)
+        }
+        _ => Err(table.into_error(set)),
+    }
+}
+
+/// Refuses what nothing could compare: neither the driver nor the image says what parameters a kernel has.
+///
+/// # Errors
+/// [`ErrorKind::DeclarationMismatch`] with the names of these kernels.
+pub fn require_verified(set: &str, functions: &[(&str, &Function)]) -> Result<()> {
+    let all = functions.iter();
+    let unverified: Vec<String> = all
+        .filter(|(_, function)| function.parameters().is_none())
+        .map(|(method, _)| format!("`{method}`"))
+        .collect();
+    if unverified.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "neither the driver nor the image tells the parameters of {}",
+        unverified.join(", ")
+    );
+    Err(Error::new(ErrorKind::DeclarationMismatch, reason)
+        .doing(format!("take the kernels `{set}` as verified"))
+        .remedied_by("use a driver of CUDA 12.4 or later, or an image of PTX"))
+}
+
+/// The kernels of a module by their names in C++, read when a kernel is not there by its exact name.
+#[derive(Default)]
+struct Names(Option<HashMap<String, Vec<KernelName>>>);
+
+impl Names {
+    /// The symbols of the kernels that may be meant.
+    fn meant_by(&mut self, module: &Module, wanted: &str) -> Result<Vec<&KernelName>> {
+        if self.0.is_none() {
+            let mut all: HashMap<String, Vec<KernelName>> = HashMap::new();
+            for symbol in module.function_names()? {
+                let name = KernelName::of(&symbol);
+                all.entry(name.unqualified().into()).or_default().push(name);
+            }
+            self.0 = Some(all);
+        }
+        let key = KernelName::unqualified_of(wanted);
+        let candidates = self.0.as_ref().and_then(|all| all.get(key));
+        let candidates = candidates.into_iter().flatten();
+        Ok(candidates.filter(|it| it.is_meant_by(wanted)).collect())
+    }
+}
+
+/// The function of a kernel, or why there is none.
+fn find(
+    module: &Module,
+    kernel: &Kernel,
+    names: &mut Names,
+) -> Result<std::result::Result<Function, String>> {
+    let mut missing = String::new();
+    for name in kernel.symbol.into_iter().chain([kernel.name]) {
+        match module.function(name) {
+            Ok(function) => return Ok(Ok(function)),
+            Err(error) if error.kind() == ErrorKind::NotFound => missing = error.reason().into(),
+            Err(error) => return Err(error),
+        }
+    }
+    let meant = match names.meant_by(module, kernel.name) {
+        Ok(meant) => meant,
+        // An old driver cannot list them.
+        Err(_) => Vec::new(),
+    };
+    match meant.as_slice() {
+        [] => Ok(Err(missing)),
+        [one] => Ok(Ok(module.function(&one.symbol)?)),
+        several => {
+            let list: Vec<String> = several.iter().take(4).map(|it| format!("`{it}`")).collect();
+            Ok(Err(format!(
+                "{} kernels have that name: {} …; say which by #[name = \"…\"]",
+                several.len(),
+                list.join(", ")
+            )))
+        }
+    }
+}
+
+/// Enters what differs into the table.
+fn compare(
+    kernel: &Kernel,
+    function: &Function,
+    origin: Origin,
+    table: &mut Table,
+) -> Result<()> {
+    if let Some(parameters) = function.parameters() {
+        let types = match origin {
+            Origin::Compared => None,
+            _ => KernelName::of(function.name()).parameters,
+        };
+        let types = types.filter(|types| types.len() == parameters.len());
+        if parameters.len() != kernel.parameters.len() {
+            let declared = count(kernel.parameters.len());
+            table.row(kernel.method, "", &declared, &count(parameters.len()));
+        } else {
+            for (index, (declared, found)) in kernel.parameters.iter().zip(parameters).enumerate() {
+                let ctype = types.as_ref().and_then(|types| types.get(index));
+                let ty = ctype.map_or(FoundType::Unknown, found_type);
+                let size = found.size;
+                if !declared.fits(&Found { size, ty }) {
+                    let declared_text = match declared.parameter_size() {
+                        own if own == size => declared.text.to_owned(),
+                        own => format!("{} ({})", declared.text, bytes(own)),
+                    };
+                    let found_text = found_text(ctype, size, declared.parameter_size());
+                    table.row(kernel.method, declared.name, &declared_text, &found_text);
+                }
+            }
+        }
+    }
+    if let Some(most) = kernel.most_threads {
+        let attributes = function.max_threads_per_block()?;
+        if attributes < most {
+            table.row(
+                kernel.method,
+                "",
+                &format!("blocks of up to {most} threads"),
+                &format!("at most {attributes} threads per block on this device"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn count(parameters: usize) -> String {
+    match parameters {
+        1 => "1 parameter".into(),
+        more => format!("{more} parameters"),
+    }
+}
+
+fn bytes(count: usize) -> String {
+    match count {
+        1 => "1 byte".into(),
+        more => format!("{more} bytes"),
+    }
+}
+
+/// How the table names what was found.
+fn found_text(ty: Option<&CType>, size: usize, declared: usize) -> String {
+    match ty {
+        Some(ty) if size == declared => ty.to_string(),
+        Some(ty) => format!("{ty} ({})", bytes(size)),
+        None => bytes(size),
+    }
+}
+
+/// Allows the kernel the dynamic shared memory that its declaration says.
+fn allow_shared(function: &Function, kernel: &Kernel) -> Result<()> {
+    match kernel.shared_bytes {
+        Some(bytes) if bytes > SHARED_WITHOUT_ASKING => {
+            function.set_max_dynamic_shared_bytes(bytes)
+        }
+        _ => Ok(()),
+    }
+}
