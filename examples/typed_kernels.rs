@@ -52,7 +52,10 @@ fn main() -> Result<()> {
     kernels.axpy_with(small_blocks, &stream, -1.0, &x, &mut y)?;
     assert_eq!(y.to_vec()?[999], 1000.0);
 
-    let window = Window { low: 10.0, high: 500.0 };
+    let window = Window {
+        low: 10.0,
+        high: 500.0,
+    };
     let mut outside = stream.zeroed::<u32>(1)?;
     kernels.clamp(&stream, window, &mut y, &mut outside)?;
     assert_eq!(outside.to_vec()?, [509]);
@@ -61,7 +64,9 @@ fn main() -> Result<()> {
 
     // A wrong argument never reaches the kernel.
     let mut short = stream.zeroed::<f32>(10)?;
-    let error = kernels.axpy(&stream, 1.0, &x, &mut short).expect_err("`short` is too short");
+    let error = kernels
+        .axpy(&stream, 1.0, &x, &mut short)
+        .expect_err("`short` is too short");
     println!("{error}");
     Ok(())
 }

@@ -52,4 +52,5 @@ mod stream;
 mod stream_kinds;
 mod support;
 mod sweep;
+mod typed_kernels;
 mod with_raw;

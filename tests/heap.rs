@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use cuda_driver::{Driver, LaunchConfig};
+use cuda_driver::{DeviceAllocation, Driver, LaunchConfig};
 
 /// Counts the allocations of each thread.
 struct Counting;
@@ -126,6 +126,59 @@ fn a_launch_of_up_to_16_arguments_allocates_nothing() -> cuda_driver::Result<()>
     assert_eq!(allocations, 0);
     // The counter counts.
     assert!(allocations_of(|| drop(std::hint::black_box(vec![1_u8]))) > 0);
+    Ok(())
+}
+
+cuda_driver::kernels! {
+    unsafe extern Typed {
+        /// Sixteen parameters, of which lengths are checked and one is filled in.
+        #[launch(for_len(b), block <= 64)]
+        safe fn sum(
+            a: &[u32], c: &[u32; len(a)], d: &[u32; len(a)..], e: Option<&[u32; len(a)]>, f: u32, g: u32, h: u32, i: u32 = 2 * len(a),
+            j: &[u32], k: &[u32], l: &[u32], b: &mut [u32; len(a)], m: u32, n: u32, o: u32, p: u32 = len(b),
+        );
+    }
+}
+
+#[test]
+fn a_call_of_a_declared_kernel_allocates_nothing() -> cuda_driver::Result<()> {
+    let context = driver_with_empty_launch().device(0)?.primary_context()?;
+    let stream = context.create_stream()?;
+    // SAFETY: the kernel does nothing.
+    let kernels = unsafe { Typed::from_module(&context.load_ptx(SUM)?) }?;
+    let a = stream.zeroed::<u32>(10)?;
+    let mut b = stream.zeroed::<u32>(10)?;
+    let config = LaunchConfig::for_len_with_block(10, 32);
+    let allocations = allocations_of(|| {
+        for _ in 0..10 {
+            kernels
+                .sum(
+                    &stream, &a, &a, &a, &a, 1, 2, 3, &a, &a, &a, &mut b, 4, 5, 6,
+                )
+                .expect("it is enqueued");
+            kernels
+                .sum_with(
+                    config,
+                    &stream,
+                    &a,
+                    &a,
+                    &a,
+                    None::<&DeviceAllocation<u32>>,
+                    1,
+                    2,
+                    3,
+                    &a,
+                    &a,
+                    &a,
+                    &mut b,
+                    4,
+                    5,
+                    6,
+                )
+                .expect("it is enqueued");
+        }
+    });
+    assert_eq!(allocations, 0);
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use crate::context::{Context, ContextCore};
 use crate::device::Device;
 use crate::error::{Doing, Result};
 use crate::launch::Shape;
-use crate::module::{Module, ModuleCore, ModuleLoadingMode};
+use crate::module::{DeclaredGlobal, Module, ModuleCore, ModuleLoadingMode};
 
 /// A kernel of a module; cheap to clone. It keeps its module loaded.
 ///
@@ -43,6 +43,8 @@ pub(crate) struct FunctionCore {
     name: Box<str>,
     module: Arc<ModuleCore>,
     plain_launch: cuLaunchKernel,
+    /// The global variables that it touches, where a declaration says which.
+    globals: Option<Box<[DeclaredGlobal]>>,
 }
 
 // SAFETY: a CUfunction may be used from any thread.
@@ -169,6 +171,7 @@ impl Function {
             name: name.into(),
             module: Arc::clone(module),
             plain_launch: launch_address(module.context())?,
+            globals: None,
         };
         if mode == ModuleLoadingMode::Eager {
             core.load()?;
@@ -181,6 +184,14 @@ impl Function {
     #[inline(always)]
     pub(crate) fn core(&self) -> &FunctionCore {
         &self.core
+    }
+
+    /// Notes which global variables the kernel touches, for a function that has no other handle yet.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn declare_globals(&mut self, globals: Vec<DeclaredGlobal>) {
+        if let Some(core) = Arc::get_mut(&mut self.core) {
+            core.globals = Some(globals.into());
+        }
     }
 
     /// The name in the image.
@@ -264,16 +275,24 @@ impl FunctionCore {
         &self.module
     }
 
-    /// Whether a launch that declares nothing needs an order with global variables of the module.
-    #[inline(always)]
+    /// Whether a launch needs an order with global variables of the module.
     pub(crate) fn touches_symbols(&self) -> bool {
-        self.module.has_symbols()
+        match &self.globals {
+            Some(declared) => !declared.is_empty(),
+            None => self.module.has_symbols(),
+        }
     }
 
-    /// Zero while [no such order](Self::touches_symbols) is needed.
+    /// Zero while [no such order](Self::touches_symbols) is needed, whatever is declared: what is declared is among the
+    /// module's variables.
     #[inline(always)]
     pub(crate) fn symbol_bits(&self) -> usize {
-        usize::from(self.touches_symbols())
+        usize::from(self.module.has_symbols())
+    }
+
+    /// The global variables that are declared to be touched; nothing if no declaration says which.
+    pub(crate) fn declared_globals(&self) -> Option<&[DeclaredGlobal]> {
+        self.globals.as_deref()
     }
 
     pub(crate) fn context(&self) -> &Arc<ContextCore> {

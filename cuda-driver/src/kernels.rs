@@ -26,8 +26,8 @@ pub mod __private {
     };
     pub use super::element::{Fallback, Probe};
     pub use super::lengths::{
-        Integer, Place, add, divide, divide_up, larger, multiply, remainder, smaller, subtract, wrong_len,
-        wrong_number,
+        Integer, Place, add, divide, divide_up, larger, multiply, remainder, smaller, subtract,
+        wrong_len, wrong_number,
     };
     pub use super::load::{require_verified, resolve};
 }

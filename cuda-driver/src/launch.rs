@@ -40,6 +40,7 @@ pub(crate) use shape::Shape;
 
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::function::{Function, FunctionCore};
+use crate::module::DeclaredGlobal;
 use crate::order::{Access, Operation, Queue, Sound};
 use crate::process;
 use crate::stream::{AnyStream, StreamCore};
@@ -208,10 +209,16 @@ fn launch_tracked(
     pointers: &mut [*mut c_void],
     uses: &mut [Option<Access<'_, StreamCore>>],
 ) -> Result<()> {
-    let globals = function.module().touched_by_any();
     let given: Vec<_> = uses.iter_mut().filter_map(Option::take).collect();
     let mut accesses: Vec<Access<'_, StreamCore>> = given;
-    accesses.extend(globals.iter().map(|global| global.undeclared()));
+    let undeclared;
+    match function.declared_globals() {
+        Some(declared) => accesses.extend(declared.iter().map(DeclaredGlobal::access)),
+        None => {
+            undeclared = function.module().touched_by_any();
+            accesses.extend(undeclared.iter().map(|global| global.undeclared()));
+        }
+    }
     require_parts(stream, &accesses).doing(|| format!("launch `{}`", function.name()))?;
     Operation::run::<Sound, _>(stream, &mut accesses, || {
         // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.

@@ -78,6 +78,8 @@
 //!
 //! # Features
 //!
+//! `kernels`, on by default, is the macro [`kernels!`], which costs the build of a procedural macro.
+//!
 //! `simulator` adds the software driver, which runs the same programs on the CPU ([`Driver::simulated`]). It is never
 //! chosen silently.
 
@@ -130,6 +132,100 @@ pub use module::{
 };
 pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags};
 
+/// Declares kernels, so that launching them is calling a method.
+///
+/// The trust in a kernel, which Rust cannot see, is stated once, where it is declared, as in Rust's own `unsafe extern` blocks.
+/// Everything else is checked: when the program is compiled, the declaration is compared with the PTX (names, number, sizes and
+/// types of parameters, launch bounds, global variables); when the module is loaded, with what the driver tells; at each call,
+/// the arguments with the declaration.
+///
+/// ```
+/// use cuda_driver::kernels;
+///
+/// kernels! {
+///     /// Kernels of `vector_add.cu`.
+///     pub unsafe extern VectorKernels from ptx concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kernels/vector_add.ptx") {
+///         /// `sum[i] = a[i] + b[i]`
+///         #[launch(for_len(sum), block <= 1024)]
+///         pub safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+///     }
+/// }
+///
+/// # fn main() -> cuda_driver::Result<()> {
+/// # #[cfg(feature = "simulator")] {
+/// # let context = cuda_driver::Driver::simulated()?.device(0)?.primary_context()?;
+/// let kernels = VectorKernels::load(&context)?;
+/// let stream = context.create_stream()?;
+/// let a = stream.upload(&[1.0, 2.0, 3.0])?;
+/// let b = stream.upload(&[0.5; 3])?;
+/// let mut sum = stream.zeroed::<f32>(3)?;
+/// kernels.vector_add(&stream, &a, &b, &mut sum)?;
+/// assert_eq!(sum.to_vec()?, [1.5, 2.5, 3.5]);
+///
+/// let mut short = stream.zeroed::<f32>(2)?;
+/// let error = kernels.vector_add(&stream, &a, &b, &mut short).unwrap_err();
+/// assert_eq!(error.to_string(), "cannot launch `vector_add`: `sum` has 2 elements where the kernel wants len(a) = 3");
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # The image
+///
+/// `from ptx PATH`, `from cubin PATH` or `from fatbin PATH`; the path is a string, relative to the source file as
+/// `include_str!` has it, `env!("…")`, or `concat!("…", env!("…"))`. The image is embedded. `load(&context)` loads it, `load_with`
+/// takes [`JitOptions`]. Without an image, and to use another module, there is `unsafe fn from_module(&module)`.
+///
+/// A kernel has its method's name, in the image or in C++ without namespaces and template arguments if only one kernel has that
+/// name; `#[name = "scale<float, 4>"]` or `#[name = "_Z5scale…"]` says another one.
+///
+/// `strict()` refuses kernels of which neither the driver nor the image tells the parameters; `Debug` shows these as unverified.
+///
+/// # Safe and unsafe kernels
+///
+/// `unsafe extern` is the author's word that the kernels do what their declarations say. A `safe fn` does nothing else, with any
+/// arguments and configuration that the declaration lets through: it stays within the lengths of its slices, does not write what is
+/// declared as read, leaves valid elements, keeps no address, touches no other global variable, does not race with itself, and
+/// ends. Of an `unsafe fn` callers must promise more, which its documentation says; it may go without `#[launch]`, and takes the
+/// configuration as its first argument then.
+///
+/// # Parameters
+///
+/// | declared | the kernel takes | the method takes |
+/// |---|---|---|
+/// | `a: &[T]` | `const T *` | `&allocation`, a [`DeviceSlice`], a reference to a slice |
+/// | `a: &mut [T]` | `T *` | `&mut allocation`, a [`DeviceSliceMut`], a mutable reference to one |
+/// | `a: &[T; len(b)]`, `a: &mut [T; 2 * n..]` | the same | memory of exactly, of at least that many elements |
+/// | `a: Option<&mut [T]>` | a pointer that may be null | the same, [`Null`], or an `Option` |
+/// | `n: u32`, `p: Particle` | a value ([`bytemuck::NoUninit`]) | the value |
+/// | `n: u32 = len(a)` | a value | nothing: it is filled in |
+///
+/// Lengths and values are computed of integers, `len(slice)` (0 for null), parameters that are integers, `+ - * / %`,
+/// `min(a, b)`, `max(a, b)` and `div_ceil(a, b)`, with 128 bits; what overflows, is negative or does not fit is an error.
+///
+/// Types are compared where the mangled name or PTX tells them: numbers with numbers of the same kind and size, arrays with CUDA's
+/// vectors, `&mut` with pointers that are not `const`, other types by size, and by name where they implement
+/// [`KernelType`](crate::kernels::KernelType). In doubt a declaration is taken.
+///
+/// # `#[launch(…)]`
+///
+/// | | |
+/// |---|---|
+/// | `for_len(slice)`, `for_len(n)` | a thread for each element, in blocks of 256 unless `block` says otherwise; at least one block |
+/// | `grid = n`, `grid = (x, y, z)` | that grid |
+/// | `grid <= n` | callers may choose up to that many blocks; `for_len` is cut to as many |
+/// | `block = n`, `block = (x, y, z)` | that block |
+/// | `block <= n` | callers may choose up to that many threads in one dimension; otherwise 256 of them at most |
+/// | `shared = bytes`, `shared <= bytes` | dynamic shared memory, fixed or up to the caller; otherwise none |
+/// | `cluster = n`, `cluster = (x, y, z)` | thread block clusters |
+/// | `cooperative` | all blocks run at the same time |
+/// | `waits` | the kernel executes `griddepcontrol.wait` before it touches memory, so callers may choose programmatic dependent launch |
+/// | `globals(name, mut name)` | the global variables that the kernel reads, and those that it writes |
+///
+/// Where something is open, there is a second method, `vector_add_with(config, …)`; what is not declared stays fixed.
+/// `vector_add_function()` gives the [`Function`].
+///
+/// If this crate goes by another name, say so first: `kernels! { crate = my_gpu::cuda_driver; … }`.
 #[cfg(feature = "kernels")]
 pub use cuda_driver_macros::kernels;
 

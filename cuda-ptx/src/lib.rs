@@ -35,6 +35,7 @@ mod module;
 mod operand;
 mod parser;
 mod position;
+mod references;
 mod scalar;
 mod signature;
 mod source_line;

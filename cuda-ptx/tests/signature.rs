@@ -220,7 +220,6 @@ fn names_that_are_not_mangled_stay() {
         "f",
         "Pf",
         "_ZTV3foo",
-        "_Z3foo",
         "_Z\u{fc}v",
     ] {
         let name = KernelName::of(symbol);
@@ -402,4 +401,14 @@ fn values_in_template_arguments() {
     for (symbol, name) in cases {
         assert_eq!(KernelName::of(symbol).to_string(), name);
     }
+}
+
+#[test]
+fn variables_have_names_only() {
+    let name = KernelName::of("_ZN2ns7counterE");
+    assert_eq!(
+        (name.to_string().as_str(), name.parameters.as_ref()),
+        ("ns::counter", None)
+    );
+    assert!(name.is_meant_by("counter") && name.is_meant_by("ns::counter"));
 }

@@ -1,6 +1,6 @@
 //! Launches.
 
-use cuda_driver::{DynamicArgument, LaunchConfig, OccupancyFlags};
+use cuda_driver::{DynamicArgument, LaunchConfig, OccupancyFlags, kernels};
 
 use super::{Operation, context};
 use crate::support::kernels::{SHARED_DYNAMIC, VECTOR_ADD};
@@ -117,4 +117,29 @@ pub(super) const OPERATIONS: &[Operation] = &[
             Ok(())
         },
     },
+    Operation {
+        items: &["kernels!"],
+        run: |driver| {
+            let context = context(driver)?;
+            let kernels = Kernels::load(&context)?.strict()?;
+            let stream = context.create_stream()?;
+            let a = stream.upload(&[1.0_f32; 100])?;
+            let mut sum = stream.zeroed::<f32>(100)?;
+            kernels.vector_add(&stream, &a, &a, &mut sum)?;
+            let config = LaunchConfig::for_len_with_block(100, 32);
+            let module = kernels.vector_add_function().module();
+            // SAFETY: it is the module that was loaded for these kernels.
+            let kernels = unsafe { Kernels::from_module(&module) }?;
+            kernels.vector_add_with(config, &stream, &a, &a, &mut sum)?;
+            assert_eq!(sum.to_vec()?, [2.0; 100]);
+            Ok(())
+        },
+    },
 ];
+
+kernels! {
+    unsafe extern Kernels from ptx "../../examples/kernels/vector_add.ptx" {
+        #[launch(for_len(sum), block <= 1024)]
+        safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+    }
+}

@@ -19,7 +19,9 @@ pub(crate) fn set(set: &Set) -> Vec<Error> {
     for kernel in &set.kernels {
         let name = kernel.name.to_string();
         if ["load", "load_with", "from_module", "strict"].contains(&name.as_str()) {
-            let text = format!("`{name}` is a function of every declaration; give the kernel another name and say `#[name = \"{name}\"]`");
+            let text = format!(
+                "`{name}` is a function of every declaration; give the kernel another name and say `#[name = \"{name}\"]`"
+            );
             errors.push(Error::new(kernel.name.span(), text));
         }
         if names.insert(name.clone(), &kernel.name).is_some() {
@@ -31,7 +33,10 @@ pub(crate) fn set(set: &Set) -> Vec<Error> {
     for kernel in &set.kernels {
         for suffix in ["_with", "_function"] {
             if let Some(other) = names.get(&format!("{}{suffix}", kernel.name)) {
-                let text = format!("`{other}` is also the name of a method for `{}`", kernel.name);
+                let text = format!(
+                    "`{other}` is also the name of a method for `{}`",
+                    kernel.name
+                );
                 errors.push(Error::new(other.span(), text));
             }
         }
@@ -45,7 +50,9 @@ fn kernel(kernel: &Kernel, errors: &mut Vec<Error>) {
         errors.push(Error::new(kernel.name.span(), text));
     }
     if let Some(parameter) = kernel.parameters.get(MOST_PARAMETERS) {
-        let text = format!("a typed kernel has up to {MOST_PARAMETERS} parameters; pass a struct by value");
+        let text = format!(
+            "a typed kernel has up to {MOST_PARAMETERS} parameters; pass a struct by value"
+        );
         errors.push(Error::new(parameter.name.span(), text));
     }
     let mut seen = HashSet::new();
@@ -56,14 +63,18 @@ fn kernel(kernel: &Kernel, errors: &mut Vec<Error>) {
         }
         match &parameter.kind {
             Kind::Memory { len: Some(len), .. } => {
-                let own = matches!(&len.expression, Expression::Len(name) if *name == parameter.name);
+                let own =
+                    matches!(&len.expression, Expression::Len(name) if *name == parameter.name);
                 if own {
                     let text = format!("the length of `{}` is stated by itself", parameter.name);
                     errors.push(Error::new(parameter.span, text));
                 }
                 names(kernel, &len.expression, errors);
             }
-            Kind::Value { filled: Some(expression), .. } => names(kernel, expression, errors),
+            Kind::Value {
+                filled: Some(expression),
+                ..
+            } => names(kernel, expression, errors),
             _ => {}
         }
     }
@@ -93,7 +104,9 @@ fn launch(kernel: &Kernel, errors: &mut Vec<Error>) {
             expressions.push(most);
         }
         Block::Exactly(list) => {
-            let product = list.iter().try_fold(1_u128, |product, it| product.checked_mul(it.constant()?));
+            let product = list
+                .iter()
+                .try_fold(1_u128, |product, it| product.checked_mul(it.constant()?));
             too_large(launch.span, product, "`block`", errors);
             if matches!(launch.grid, Grid::ForLen(_)) && list.len() > 1 {
                 let text = "`for_len(…)` counts threads of blocks in one dimension; with others, say `grid = (…)`";
@@ -115,9 +128,14 @@ fn launch(kernel: &Kernel, errors: &mut Vec<Error>) {
 
 fn too_large(span: Span, threads: Option<u128>, what: &str, errors: &mut Vec<Error>) {
     match threads {
-        Some(0) => errors.push(Error::new(span, format!("{what} is 0, and a block has at least one thread"))),
+        Some(0) => errors.push(Error::new(
+            span,
+            format!("{what} is 0, and a block has at least one thread"),
+        )),
         Some(threads) if threads > MOST_THREADS => {
-            let text = format!("{what} is {threads}, and no device has blocks of more than {MOST_THREADS} threads");
+            let text = format!(
+                "{what} is {threads}, and no device has blocks of more than {MOST_THREADS} threads"
+            );
             errors.push(Error::new(span, text));
         }
         _ => {}
@@ -154,7 +172,10 @@ fn names(kernel: &Kernel, expression: &Expression, errors: &mut Vec<Error>) {
                     [] => "it has none".into(),
                     all => format!("there are {}", all.join(", ")),
                 };
-                format!("`{}` has no {kind} `{name}` among its parameters; {there}", kernel.name)
+                format!(
+                    "`{}` has no {kind} `{name}` among its parameters; {there}",
+                    kernel.name
+                )
             }
         };
         errors.push(Error::new(name.span(), text));
@@ -166,12 +187,24 @@ fn names(kernel: &Kernel, expression: &Expression, errors: &mut Vec<Error>) {
 /// # Errors
 /// One that depends on itself.
 pub(crate) fn order(kernel: &Kernel) -> Result<Vec<&Parameter>, &Parameter> {
-    let is_filled = |it: &&Parameter| matches!(it.kind, Kind::Value { filled: Some(_), .. });
+    let is_filled = |it: &&Parameter| {
+        matches!(
+            it.kind,
+            Kind::Value {
+                filled: Some(_),
+                ..
+            }
+        )
+    };
     let mut waiting: Vec<&Parameter> = kernel.parameters.iter().filter(is_filled).collect();
     let mut ordered = Vec::new();
     while !waiting.is_empty() {
         let ready = waiting.iter().position(|it| {
-            let Kind::Value { filled: Some(expression), .. } = &it.kind else {
+            let Kind::Value {
+                filled: Some(expression),
+                ..
+            } = &it.kind
+            else {
                 return true;
             };
             let mut is_ready = true;

@@ -16,6 +16,8 @@ pub(crate) struct Found {
     pub(crate) symbol: String,
     /// For each parameter its size, type (an expression of `FoundType`), and how an error says it.
     pub(crate) parameters: Vec<(usize, TokenStream, String)>,
+    /// The names in the image of the global variables that are declared.
+    pub(crate) globals: Vec<String>,
 }
 
 /// The kernels of an image, with their names taken apart.
@@ -44,7 +46,11 @@ impl<'a> Kernels<'a> {
         };
         let signature = Signature::of(entry);
         if signature.parameters.len() != kernel.parameters.len() {
-            let types: Vec<String> = signature.parameters.iter().map(|it| it.ty.to_string()).collect();
+            let types: Vec<String> = signature
+                .parameters
+                .iter()
+                .map(|it| it.ty.to_string())
+                .collect();
             let (own, declared) = (signature.parameters.len(), kernel.parameters.len());
             let s = if own == 1 { "" } else { "s" };
             let text = format!(
@@ -59,6 +65,13 @@ impl<'a> Kernels<'a> {
         }
         if let Some(launch) = &kernel.launch {
             bounds(kernel, launch, &signature, errors);
+            if let Some(span) = launch.waits
+                && !self.module.source().contains("griddepcontrol.wait")
+            {
+                let text = "nothing in the image waits for what is in front of it (`griddepcontrol.wait`, \
+                            `cudaGridDependencySynchronize`)";
+                errors.push(Error::new(span, text));
+            }
         }
         let parameters = signature.parameters.iter().map(|it| {
             let text = match it.ty {
@@ -69,10 +82,69 @@ impl<'a> Kernels<'a> {
             };
             (it.size, found_type(&it.ty), text)
         });
+        let globals = self.globals(kernel, entry, errors);
         Some(Found {
             symbol: entry.name.to_owned(),
+            globals,
             parameters: parameters.collect(),
         })
+    }
+
+    /// The names in the image of the variables that are declared, which must be all that the kernel refers to.
+    fn globals(
+        &self,
+        kernel: &Kernel,
+        entry: &Function<'a>,
+        errors: &mut Vec<Error>,
+    ) -> Vec<String> {
+        let Some(launch) = &kernel.launch else {
+            return Vec::new();
+        };
+        let shared = self
+            .module
+            .variables()
+            .iter()
+            .filter(|it| it.is_shared_by_launches());
+        let shared: Vec<&str> = shared.map(|it| it.name).collect();
+        let mut declared = Vec::new();
+        for global in &launch.globals {
+            let found = shared.iter().find(|it| **it == global.name).or_else(|| {
+                let mut meant = shared
+                    .iter()
+                    .filter(|it| KernelName::of(it).is_meant_by(&global.name));
+                meant.next().filter(|_| meant.next().is_none())
+            });
+            match found {
+                Some(name) => declared.push((*name).to_owned()),
+                None => {
+                    let there = match shared.as_slice() {
+                        [] => "it has none".into(),
+                        names => format!("it has `{}`", names.join("`, `")),
+                    };
+                    let text = format!(
+                        "the image has no global variable `{}`; {there}",
+                        global.name
+                    );
+                    errors.push(Error::new(global.span, text));
+                }
+            }
+        }
+        if kernel.is_safe {
+            let used = self.module.variables_of(entry).into_iter();
+            for variable in used.filter(|it| it.is_shared_by_launches()) {
+                if !declared.iter().any(|it| it == variable.name) {
+                    let name = KernelName::of(variable.name);
+                    let text = format!(
+                        "`{}` touches the global variable `{name}`: list it in `#[launch(…, globals({}))]`, with `mut` before it if \
+                         the kernel writes it",
+                        kernel.name,
+                        name.unqualified()
+                    );
+                    errors.push(Error::new(kernel.name.span(), text));
+                }
+            }
+        }
+        declared
     }
 
     fn find(&self, kernel: &Kernel) -> Result<&Function<'a>, Error> {
@@ -85,12 +157,17 @@ impl<'a> Kernels<'a> {
             return Ok(entry);
         }
         let all = || self.module.entries().zip(&self.names);
-        let meant: Vec<_> = all().filter(|(_, name)| name.is_meant_by(&wanted)).collect();
+        let meant: Vec<_> = all()
+            .filter(|(_, name)| name.is_meant_by(&wanted))
+            .collect();
         match meant.as_slice() {
             [(entry, _)] => return Ok(entry),
             [] => {}
             several => {
-                let names = several.iter().take(MOST_NAMES).map(|(_, name)| format!("`{name}`"));
+                let names = several
+                    .iter()
+                    .take(MOST_NAMES)
+                    .map(|(_, name)| format!("`{name}`"));
                 let text = format!(
                     "{} kernels of the image are called `{wanted}`: {}; say which by `#[name = \"…\"]`",
                     several.len(),
@@ -101,7 +178,9 @@ impl<'a> Kernels<'a> {
         }
         let mut names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
         // Names that have something in common come first.
-        names.sort_by_key(|name| !(name.contains(&wanted) || wanted.contains(name.trim_matches('`'))));
+        names.sort_by_key(|name| {
+            !(name.contains(&wanted) || wanted.contains(name.trim_matches('`')))
+        });
         let more = match names.len().saturating_sub(MOST_NAMES) {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -111,7 +190,10 @@ impl<'a> Kernels<'a> {
             [] => "it has no kernels".to_owned(),
             names => format!("it has {}{more}", names.join(", ")),
         };
-        Err(Error::new(span, format!("the image has no kernel `{wanted}`; {there}")))
+        Err(Error::new(
+            span,
+            format!("the image has no kernel `{wanted}`; {there}"),
+        ))
     }
 }
 
@@ -122,7 +204,9 @@ fn bounds(kernel: &Kernel, launch: &Launch, signature: &Signature, errors: &mut 
     let shape = constant_block(&launch.block);
     let product = |[x, y, z]: [u32; 3]| u128::from(x) * u128::from(y) * u128::from(z);
     if let Some(required) = tuning.req_ntid {
-        let declared = matches!(launch.block, Block::Exactly(_)).then_some(shape).flatten();
+        let declared = matches!(launch.block, Block::Exactly(_))
+            .then_some(shape)
+            .flatten();
         let is_unknown = matches!(launch.block, Block::Exactly(_)) && shape.is_none();
         if !is_unknown && declared != Some(required.map(u128::from)) {
             let [x, y, z] = required;
@@ -133,7 +217,8 @@ fn bounds(kernel: &Kernel, launch: &Launch, signature: &Signature, errors: &mut 
             refuse(launch.span, text);
         }
     } else if let Some(most) = tuning.max_ntid.map(product)
-        && let Some(declared) = shape.and_then(|shape| shape.iter().try_fold(1_u128, |a, b| a.checked_mul(*b)))
+        && let Some(declared) =
+            shape.and_then(|shape| shape.iter().try_fold(1_u128, |a, b| a.checked_mul(*b)))
         && declared > most
     {
         let text = format!(
@@ -148,11 +233,17 @@ fn bounds(kernel: &Kernel, launch: &Launch, signature: &Signature, errors: &mut 
         && cluster.is_some_and(|it| it != required.map(u128::from))
     {
         let [x, y, z] = required;
-        let text = format!("`{}` is compiled for clusters of {x}×{y}×{z} blocks", kernel.name);
+        let text = format!(
+            "`{}` is compiled for clusters of {x}×{y}×{z} blocks",
+            kernel.name
+        );
         refuse(launch.span, text);
     }
     if tuning.explicit_cluster && tuning.req_nctapercluster.is_none() && launch.cluster.is_none() {
-        let text = format!("`{}` is only launched in clusters: say `cluster = …`", kernel.name);
+        let text = format!(
+            "`{}` is only launched in clusters: say `cluster = …`",
+            kernel.name
+        );
         refuse(launch.span, text);
     }
 }

@@ -146,10 +146,11 @@ fn declared(parameter: &Parameter) -> TokenStream {
 fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenStream {
     let (name, title) = (&set.name, set.name.to_string());
     let count = set.kernels.len();
-    let table = set.kernels.iter().zip(found).map(|(kernel, found)| {
-        let symbol = found.as_ref().map(|it| &it.symbol);
-        kernel::table_entry(kernel, symbol)
-    });
+    let table = set
+        .kernels
+        .iter()
+        .zip(found)
+        .map(|(kernel, found)| kernel::table_entry(kernel, found.as_ref()));
     let fields: Vec<&Ident> = set.kernels.iter().map(|it| &it.name).collect();
     let labels: Vec<String> = fields.iter().map(ToString::to_string).collect();
     let methods = set.kernels.iter().map(|it| kernel::methods(set, it, krate));
@@ -162,7 +163,8 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
          # Errors\n[`ErrorKind::DeclarationMismatch`]({krate}::ErrorKind::DeclarationMismatch) with a table of everything that \
          differs.\n\n# Safety\nThe module's kernels do what the declarations of `{title}` say, as those of its image do.",
     );
-    let set_attribute = quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]);
+    let set_attribute =
+        quote!(#[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]);
     quote! {
         const _: () = {
             use #krate::kernels::__private as p;

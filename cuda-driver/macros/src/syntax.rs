@@ -5,7 +5,7 @@ mod launch;
 mod parameter;
 
 pub(crate) use expression::{Expression, Operation};
-pub(crate) use launch::{Amount, Block, Grid, Launch};
+pub(crate) use launch::{Amount, Block, Global, Grid, Launch};
 pub(crate) use parameter::{Kind, Parameter};
 
 use proc_macro2::{Span, TokenStream};

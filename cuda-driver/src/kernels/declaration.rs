@@ -17,6 +17,8 @@ pub struct Kernel {
     pub most_threads: Option<u32>,
     /// The most dynamic shared memory of its launches, if that is a constant.
     pub shared_bytes: Option<u32>,
+    /// The names of the global variables that it touches, and whether it writes them; nothing if it does not say.
+    pub globals: Option<&'static [(&'static str, bool)]>,
 }
 
 /// Where a module comes from.
@@ -142,7 +144,9 @@ impl Parameter {
             (Access::Value, FoundType::Value(element)) => self.value_is(&element),
             (Access::Value, FoundType::Integer) => !matches!(self.element.kind, Kind::Float),
             // A struct may hold an address.
-            (Access::Value, FoundType::Pointer { .. }) => self.is_opaque(),
+            (Access::Value, FoundType::Pointer { .. }) => {
+                matches!(self.element.kind, Kind::Opaque)
+            }
             (Access::Write, FoundType::Pointer { is_const: true, .. }) => false,
             (_, FoundType::Pointer { to, .. }) => self.pointee_is(&to),
             (_, FoundType::Integer) => true,
@@ -150,10 +154,6 @@ impl Parameter {
                 matches!(element, FoundElement::Named(_) | FoundElement::Unknown)
             }
         }
-    }
-
-    const fn is_opaque(&self) -> bool {
-        matches!(self.element.kind, Kind::Named(_) | Kind::Opaque)
     }
 
     const fn value_is(&self, found: &FoundElement<'_>) -> bool {
@@ -197,15 +197,15 @@ impl Parameter {
 
 /// Whether a number of Rust is that kind of number of C++, given equal sizes.
 const fn number_is(own: Kind, found: NumberKind) -> bool {
-    match (own, found) {
+    matches!(
+        (own, found),
         (Kind::Float, NumberKind::Float)
-        | (Kind::Signed, NumberKind::Signed | NumberKind::Bits)
-        | (Kind::Unsigned, NumberKind::Unsigned | NumberKind::Bits)
-        | (Kind::Bool, NumberKind::Bool | NumberKind::Bits)
-        | (Kind::Signed | Kind::Unsigned, NumberKind::Bool) => true,
-        (Kind::Named(_) | Kind::Opaque, _) => true,
-        _ => false,
-    }
+            | (Kind::Signed, NumberKind::Signed | NumberKind::Bits)
+            | (Kind::Unsigned, NumberKind::Unsigned | NumberKind::Bits)
+            | (Kind::Bool, NumberKind::Bool | NumberKind::Bits)
+            | (Kind::Signed | Kind::Unsigned, NumberKind::Bool)
+            | (Kind::Named(_) | Kind::Opaque, _)
+    )
 }
 
 /// Whether a qualified name is the stated one, or ends with it behind `::`.

@@ -9,7 +9,7 @@ use super::found::found_type;
 use super::table::Table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::function::Function;
-use crate::module::Module;
+use crate::module::{DeclaredGlobal, Module};
 
 /// Dynamic shared memory that every kernel may have.
 const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
@@ -27,10 +27,18 @@ pub fn resolve<const N: usize>(
     let mut table = Table::new();
     let mut functions = Vec::with_capacity(N);
     let mut names = Names::default();
+    // Variables first: those that are asked for after kernels make the first question wait for the context.
+    let mut globals = Vec::with_capacity(N);
     for kernel in kernels {
+        globals.push(globals_of(module, kernel, &mut table)?);
+    }
+    for (kernel, globals) in kernels.iter().zip(globals) {
         match find(module, kernel, &mut names)? {
-            Ok(function) => {
+            Ok(mut function) => {
                 compare(kernel, &function, origin, &mut table)?;
+                if let Some(globals) = globals {
+                    function.declare_globals(globals);
+                }
                 functions.push(function);
             }
             Err(reason) => table.row(kernel.method, "", kernel.name, &reason),
@@ -91,6 +99,33 @@ impl Names {
     }
 }
 
+/// The variables that a kernel declares.
+fn globals_of(
+    module: &Module,
+    kernel: &Kernel,
+    table: &mut Table,
+) -> Result<Option<Vec<DeclaredGlobal>>> {
+    let Some(declared) = kernel.globals else {
+        return Ok(None);
+    };
+    let mut found = Vec::with_capacity(declared.len());
+    for (name, write) in declared {
+        match DeclaredGlobal::new(module.core(), name, *write) {
+            Ok(global) => found.push(global),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                table.row(
+                    kernel.method,
+                    "",
+                    &format!("globals({name})"),
+                    error.reason(),
+                );
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(found))
+}
+
 /// The function of a kernel, or why there is none.
 fn find(
     module: &Module,
@@ -105,11 +140,8 @@ fn find(
             Err(error) => return Err(error),
         }
     }
-    let meant = match names.meant_by(module, kernel.name) {
-        Ok(meant) => meant,
-        // An old driver cannot list them.
-        Err(_) => Vec::new(),
-    };
+    // An old driver cannot list them.
+    let meant = names.meant_by(module, kernel.name).unwrap_or_default();
     match meant.as_slice() {
         [] => Ok(Err(missing)),
         [one] => Ok(Ok(module.function(&one.symbol)?)),
@@ -125,12 +157,7 @@ fn find(
 }
 
 /// Enters what differs into the table.
-fn compare(
-    kernel: &Kernel,
-    function: &Function,
-    origin: Origin,
-    table: &mut Table,
-) -> Result<()> {
+fn compare(kernel: &Kernel, function: &Function, origin: Origin, table: &mut Table) -> Result<()> {
     if let Some(parameters) = function.parameters() {
         let types = match origin {
             Origin::Compared => None,

@@ -166,20 +166,20 @@ impl Symbol {
 }
 
 /// A global variable that a kernel's declaration lists.
-#[allow(
-    dead_code,
-    reason = "what declared kernels are made of, which come next"
+#[cfg_attr(
+    not(feature = "kernels"),
+    allow(dead_code, reason = "of declared kernels")
 )]
 pub(crate) struct DeclaredGlobal {
     symbol: Arc<Symbol>,
     write: bool,
 }
 
-#[allow(
-    dead_code,
-    reason = "what declared kernels are made of, which come next"
-)]
 impl DeclaredGlobal {
+    #[cfg_attr(
+        not(feature = "kernels"),
+        allow(dead_code, reason = "of declared kernels")
+    )]
     /// The variable of that name, which the kernel reads, or writes too.
     ///
     /// It lives as long as the module; whoever holds this holds a function of the module as well.

@@ -1,4 +1,4 @@
-//! Mangled names of functions, by the Itanium C++ ABI: names, template arguments and the types of parameters.
+//! Mangled names of functions and variables, by the Itanium C++ ABI: names, template arguments and the types of parameters.
 //!
 //! It reads what kernels have and gives up on the rest (expressions, `decltype`), without trying anything twice: time is linear
 //! in the symbol but for the texts that substitutions repeat, of which there is a limit, and so has the depth.
@@ -31,10 +31,6 @@ pub(super) fn read(symbol: &str) -> Option<KernelName> {
     };
     let name = reader.name()?;
     let parameters = reader.parameters(&name);
-    // Data and special names have no parameters, which is known at the end.
-    if parameters.is_none() && reader.rest.is_empty() {
-        return None;
-    }
     let whole = reader.rest.is_empty();
     let types = |list: Vec<Item>| list.into_iter().flat_map(Item::into_types).collect();
     Some(KernelName {
@@ -133,6 +129,9 @@ impl<'a> Reader<'a> {
 
     /// The types of the parameters behind a function's name, up to the end or an `E`; nothing for what is no function.
     fn parameters(&mut self, name: &Name) -> Option<Vec<Item>> {
+        if self.rest.is_empty() {
+            return None;
+        }
         if let Some(arguments) = &name.arguments {
             self.template.clone_from(arguments);
             // Templates say what they return.

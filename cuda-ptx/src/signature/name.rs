@@ -1,10 +1,10 @@
-//! Names of kernels, in the image and in C++.
+//! Names of kernels and variables, in the image and in C++.
 
 use std::fmt;
 
 use crate::CType;
 
-/// The name of a kernel, and what a mangled one says of the kernel.
+/// The name of a kernel or of a variable, and what a mangled one says of the kernel.
 ///
 /// Names that are not mangled, or that nobody can read, are kept as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]

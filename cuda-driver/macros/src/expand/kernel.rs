@@ -5,17 +5,18 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{declared, expression, launch, len_of, local, unsafe_block};
 use crate::check;
-use crate::compare::constant_block;
-use crate::syntax::{Amount, Expression, Kernel, Kind, Parameter, Set};
+use crate::compare::{Found, constant_block};
+use crate::syntax::{Amount, Expression, Global, Kernel, Kind, Parameter, Set};
 
 /// The kernel as an expression of `p::Kernel`.
-pub(super) fn table_entry(kernel: &Kernel, symbol: Option<&String>) -> TokenStream {
+pub(super) fn table_entry(kernel: &Kernel, found: Option<&Found>) -> TokenStream {
     let method = kernel.name.to_string();
     let name = match &kernel.image_name {
         Some((name, _)) => name.clone(),
         None => method.clone(),
     };
-    let symbol = option(symbol);
+    let symbol = option(found.map(|it| &it.symbol));
+    let globals = globals(kernel, found);
     let launch = kernel.launch.as_ref();
     let most_threads = launch.and_then(|it| {
         let shape = constant_block(&it.block)?;
@@ -35,8 +36,23 @@ pub(super) fn table_entry(kernel: &Kernel, symbol: Option<&String>) -> TokenStre
             parameters: &[#(#parameters),*],
             most_threads: #most_threads,
             shared_bytes: #shared,
+            globals: #globals,
         }
     }
+}
+
+/// The variables that it touches; nothing if nobody says which.
+fn globals(kernel: &Kernel, found: Option<&Found>) -> TokenStream {
+    let listed: &[Global] = kernel.launch.as_ref().map_or(&[], |it| &it.globals);
+    if listed.is_empty() && !kernel.is_safe {
+        return option(None::<TokenStream>);
+    }
+    let names = listed.iter().enumerate().map(|(index, global)| {
+        let found = found.and_then(|it| it.globals.get(index));
+        let (name, is_written) = (found.unwrap_or(&global.name), global.is_written);
+        quote!((#name, #is_written))
+    });
+    option(Some(quote!(&[#(#names),*])))
 }
 
 fn option(value: Option<impl ToTokens>) -> TokenStream {
@@ -50,13 +66,27 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
 pub(super) fn methods(set: &Set, kernel: &Kernel, krate: &TokenStream) -> TokenStream {
     let plain = kernel.launch.as_ref().map(|shape| {
         let config = launch::usual(kernel, shape, krate);
-        method(set, kernel, krate, &kernel.name.to_token_stream(), None, &config)
+        method(
+            set,
+            kernel,
+            krate,
+            &kernel.name.to_token_stream(),
+            None,
+            &config,
+        )
     });
     let config = local("config");
     let chosen = match &kernel.launch {
         None => {
             let name = kernel.name.to_token_stream();
-            Some(method(set, kernel, krate, &name, Some(&config), &quote!(#config)))
+            Some(method(
+                set,
+                kernel,
+                krate,
+                &name,
+                Some(&config),
+                &quote!(#config),
+            ))
         }
         Some(shape) if launch::is_open(shape) => {
             let name = format_ident!("{}_with", kernel.name).to_token_stream();
@@ -107,11 +137,16 @@ fn method(
     // The order was found before.
     let filled = check::order(kernel).unwrap_or_default();
     let filled = filled.into_iter().filter_map(|it| fill(kernel, it));
-    let checks = kernel.parameters.iter().filter_map(|it| require_len(kernel, it));
+    let checks = kernel
+        .parameters
+        .iter()
+        .filter_map(|it| require_len(kernel, it));
     let arguments = kernel.parameters.iter().map(|it| {
         let name = &it.name;
         match it.kind {
-            Kind::Memory { is_nullable: true, .. } => quote!(p::Nullable::into_argument(#name)),
+            Kind::Memory {
+                is_nullable: true, ..
+            } => quote!(p::Nullable::into_argument(#name)),
             _ => quote!(#name),
         }
     });
@@ -160,7 +195,9 @@ fn safety(kernel: &Kernel) -> Option<TokenStream> {
 fn taken(parameter: &Parameter, krate: &TokenStream) -> Option<TokenStream> {
     let name = &parameter.name;
     let ty = match &parameter.kind {
-        Kind::Value { filled: Some(_), .. } => return None,
+        Kind::Value {
+            filled: Some(_), ..
+        } => return None,
         Kind::Value { ty, .. } => ty.to_token_stream(),
         Kind::Memory {
             element,
@@ -198,7 +235,11 @@ fn len(parameter: &Parameter) -> Option<TokenStream> {
 
 /// A variable with a value that the declaration says.
 fn fill(kernel: &Kernel, parameter: &Parameter) -> Option<TokenStream> {
-    let Kind::Value { ty, filled: Some(expression) } = &parameter.kind else {
+    let Kind::Value {
+        ty,
+        filled: Some(expression),
+    } = &parameter.kind
+    else {
         return None;
     };
     let name = &parameter.name;
@@ -222,20 +263,32 @@ fn fill(kernel: &Kernel, parameter: &Parameter) -> Option<TokenStream> {
         }
     };
     Some(quote! {
-        let ::core::option::Option::Some(#name) = #converted else {
-            return ::core::result::Result::Err(p::wrong_number(&(#title, #place, #text)));
+        let #name = match #converted {
+            ::core::option::Option::Some(#name) => #name,
+            ::core::option::Option::None => {
+                return ::core::result::Result::Err(p::wrong_number(&(#title, #place, #text)));
+            }
         };
     })
 }
 
 /// That a slice is as long as it is declared to be.
 fn require_len(kernel: &Kernel, parameter: &Parameter) -> Option<TokenStream> {
-    let Kind::Memory { is_nullable, len: Some(length), .. } = &parameter.kind else {
+    let Kind::Memory {
+        is_nullable,
+        len: Some(length),
+        ..
+    } = &parameter.kind
+    else {
         return None;
     };
     let (name, own) = (&parameter.name, len_of(&parameter.name));
     let (at_least, expression) = (length.at_least, &length.expression);
-    let (title, parameter, text) = (kernel.name.to_string(), name.to_string(), expression.to_string());
+    let (title, parameter, text) = (
+        kernel.name.to_string(),
+        name.to_string(),
+        expression.to_string(),
+    );
     let is_null = is_nullable.then(|| quote!(p::Nullable::element_count(&#name).is_some() &&));
     let (wanted, differs) = match expression {
         Expression::Len(slice) => {
@@ -244,7 +297,10 @@ fn require_len(kernel: &Kernel, parameter: &Parameter) -> Option<TokenStream> {
                 true => quote!(#own < #wanted),
                 false => quote!(#own != #wanted),
             };
-            (quote!(::core::option::Option::Some(#wanted as u128)), differs)
+            (
+                quote!(::core::option::Option::Some(#wanted as u128)),
+                differs,
+            )
         }
         _ => {
             let value = expression::value(expression);

@@ -184,12 +184,7 @@ fn block_of(title: &str, block: &Block, krate: &TokenStream) -> TokenStream {
     }
 }
 
-fn dimensions(
-    title: &str,
-    place: &str,
-    list: &[Expression],
-    krate: &TokenStream,
-) -> TokenStream {
+fn dimensions(title: &str, place: &str, list: &[Expression], krate: &TokenStream) -> TokenStream {
     let mut numbers = list.iter().map(|it| expression::number(title, place, it));
     let mut next = || numbers.next().unwrap_or_else(|| quote!(1));
     let (x, y, z) = (next(), next(), next());

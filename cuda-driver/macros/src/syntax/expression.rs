@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitInt, Result, Token};
@@ -119,7 +118,9 @@ fn atom(input: ParseStream<'_>, depth: usize) -> Result<Expression> {
         return Err(input.error("the expression is nested too deep"));
     }
     if input.peek(LitInt) {
-        return Ok(Expression::Integer(input.parse::<LitInt>()?.base10_parse()?));
+        return Ok(Expression::Integer(
+            input.parse::<LitInt>()?.base10_parse()?,
+        ));
     }
     if input.peek(syn::token::Paren) {
         let content;
@@ -165,19 +166,6 @@ fn expect_end(content: ParseStream<'_>) -> Result<()> {
         return Ok(());
     }
     Err(content.error("expected the closing parenthesis"))
-}
-
-impl Expression {
-    /// Where it stands, as far as a name in it tells.
-    pub(crate) fn span(&self, otherwise: Span) -> Span {
-        let mut found = None;
-        self.visit(&mut |part| {
-            if let Self::Len(name) | Self::Name(name) = part {
-                found.get_or_insert(name.span());
-            }
-        });
-        found.unwrap_or(otherwise)
-    }
 }
 
 impl fmt::Display for Expression {

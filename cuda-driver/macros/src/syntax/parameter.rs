@@ -44,7 +44,9 @@ impl Parse for Parameter {
             return Err(input.error("parameters have no attributes"));
         }
         if input.peek(Token![self]) || input.peek(Token![&]) {
-            return Err(input.error("a parameter is `name: type`; the kernels' struct is no parameter"));
+            return Err(
+                input.error("a parameter is `name: type`; the kernels' struct is no parameter")
+            );
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
@@ -65,7 +67,8 @@ impl Parse for Parameter {
         }
         let ty: Type = input.parse()?;
         if let Type::Ptr(pointer) = &ty {
-            let text = "memory is declared as `&[T]` if the kernel reads it, as `&mut [T]` if it writes";
+            let text =
+                "memory is declared as `&[T]` if the kernel reads it, as `&mut [T]` if it writes";
             return Err(super::error_at(pointer, text));
         }
         let filled = if input.peek(Token![=]) {
@@ -86,12 +89,7 @@ impl Parse for Parameter {
     }
 }
 
-fn memory(
-    input: ParseStream<'_>,
-    name: Ident,
-    span: Span,
-    is_nullable: bool,
-) -> Result<Parameter> {
+fn memory(input: ParseStream<'_>, name: Ident, span: Span, is_nullable: bool) -> Result<Parameter> {
     input.parse::<Token![&]>()?;
     let is_written = input.parse::<Option<Token![mut]>>()?.is_some();
     if !input.peek(token::Bracket) {
@@ -121,7 +119,10 @@ fn memory(
         Some(Length {
             expression,
             at_least,
-        }) => format!("{reference}[{of}; {expression}{}]", if *at_least { ".." } else { "" }),
+        }) => format!(
+            "{reference}[{of}; {expression}{}]",
+            if *at_least { ".." } else { "" }
+        ),
         None => format!("{reference}[{of}]"),
     };
     let text = match is_nullable {
@@ -144,7 +145,15 @@ fn memory(
 /// A type as people write it.
 fn shown(ty: &Type) -> String {
     let mut text = ty.to_token_stream().to_string();
-    for (spaced, tight) in [(" :: ", "::"), (":: ", "::"), (" < ", "<"), (" >", ">"), (" ;", ";"), ("[ ", "["), (" ,", ",")] {
+    for (spaced, tight) in [
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+        (" ;", ";"),
+        ("[ ", "["),
+        (" ,", ","),
+    ] {
         text = text.replace(spaced, tight);
     }
     text
