@@ -57,6 +57,10 @@ pub(crate) enum Op {
 
 /// The `target` of barriers that want the whole warp at one instruction.
 pub(crate) const ALIGNED: u32 = 1;
+/// The `target` of an access to single elements that finds out how the lanes of its address row lie to each other.
+pub(crate) const LEADS: u32 = 1;
+/// The `target` of one whose address row has not changed since such an access, which all its lanes have executed.
+pub(crate) const FOLLOWS: u32 = 2;
 /// No guard, or no second destination.
 pub(crate) const NONE: u32 = u32::MAX;
 

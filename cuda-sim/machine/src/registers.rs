@@ -2,6 +2,7 @@
 
 use crate::WARP_SIZE;
 use crate::code::{Cleared, RowCounts};
+use crate::ops::memory::Pattern;
 
 /// A row of 32-bit lanes; 8- and 16-bit registers live in one, zero-extended.
 pub(crate) type Words = [u32; WARP_SIZE];
@@ -15,6 +16,10 @@ pub(crate) struct Registers {
     pub(crate) doubles: Vec<Doubles>,
     /// One bit for each lane.
     pub(crate) predicates: Vec<u32>,
+    /// How the lanes of 32-bit rows lie to each other as addresses, as far as an access that others follow has found out.
+    pub(crate) word_patterns: Vec<Pattern>,
+    /// The same of 64-bit rows.
+    pub(crate) double_patterns: Vec<Pattern>,
 }
 
 impl Registers {
@@ -23,6 +28,8 @@ impl Registers {
             words: vec![[0; WARP_SIZE]; rows.words],
             doubles: vec![[0; WARP_SIZE]; rows.doubles],
             predicates: vec![0; rows.predicates],
+            word_patterns: vec![Pattern::OTHER; rows.words],
+            double_patterns: vec![Pattern::OTHER; rows.doubles],
         }
     }
 

@@ -17,12 +17,15 @@ pub(super) enum Row {
 
 /// What a statement does with rows.
 #[derive(Debug)]
-struct Step {
-    /// The first instruction that it was decoded to.
+pub(super) struct Step {
+    /// The instructions that it was decoded to.
     first: u32,
+    pub(super) end: u32,
     reads: Vec<Row>,
-    /// Rows that hold its result afterwards in each lane that comes past it.
-    writes: Vec<Row>,
+    /// Rows that it may write.
+    pub(super) changes: Vec<Row>,
+    /// Whether those rows hold its result afterwards in each lane that comes past it.
+    settles: bool,
 }
 
 /// What all statements of a function do with rows.
@@ -84,8 +87,10 @@ impl Flow {
         let guarded = pushed.iter().any(|it| it.guard != NONE);
         let mut step = Step {
             first: first as u32,
+            end: (first + pushed.len()) as u32,
             reads: Vec::new(),
-            writes: Vec::new(),
+            changes: Vec::new(),
+            settles: kind == Use::Lanes && !guarded,
         };
         for (index, operand) in operands.iter().enumerate() {
             let is_result = index == 0 && !matches!(operand, Operand::Address { .. });
@@ -97,18 +102,18 @@ impl Flow {
                     found = rows(whole);
                 }
                 let is_write = is_result && kind == Use::Lanes;
-                for &row in &found {
-                    if is_write || kind == Use::Other {
+                if is_write || kind == Use::Other {
+                    for &row in &found {
                         *self.writers.entry(row).or_default() += 1;
                     }
+                    step.changes.extend(&found);
+                    step.settles &= part.is_empty();
                 }
                 if kind == Use::Other {
                     self.exposed.extend(&found);
                 }
                 if !is_write {
                     step.reads.extend(found);
-                } else if !guarded && part.is_empty() {
-                    step.writes.extend(found);
                 }
             });
         }
@@ -121,8 +126,7 @@ impl Flow {
     }
 
     /// The rows that some lane may read before it has written them; nothing where the function is too large to tell.
-    pub(super) fn unset_when_read(&self, code: &Code) -> Option<HashSet<Row>> {
-        let blocks = self.blocks(code);
+    pub(super) fn unset_when_read(&self, code: &Code, blocks: &[Block]) -> Option<HashSet<Row>> {
         let width = (code.rows.words + code.rows.doubles).div_ceil(64);
         if blocks.len().saturating_mul(width) > MOST_WORDS {
             return None;
@@ -132,15 +136,17 @@ impl Flow {
             Row::Double(row) => code.rows.words + row as usize,
         };
         let (mut read, mut written) = (Vec::new(), Vec::new());
-        for block in &blocks {
+        for block in blocks {
             let (mut reads, mut writes) = (Bits::new(width), Bits::new(width));
-            for step in &self.steps[block.first..block.end] {
+            for step in self.steps(block) {
                 for row in step.reads.iter().map(|&row| number(row)) {
                     if !writes.has(row) {
                         reads.add(row);
                     }
                 }
-                step.writes.iter().for_each(|&row| writes.add(number(row)));
+                if step.settles {
+                    step.changes.iter().for_each(|&row| writes.add(number(row)));
+                }
             }
             read.push(reads);
             written.push(writes);
@@ -165,17 +171,19 @@ impl Flow {
         Some(unset)
     }
 
+    /// The statements of a block.
+    pub(super) fn steps(&self, block: &Block) -> &[Step] {
+        self.steps.get(block.first..block.end).unwrap_or(&[])
+    }
+
     /// The statements between places where control can come or go.
-    fn blocks(&self, code: &Code) -> Vec<Block> {
+    pub(super) fn blocks(&self, code: &Code) -> Vec<Block> {
         let step_at = |target: u32| self.steps.partition_point(|step| step.first < target);
         let last_of = |index: usize| {
-            let end = self
-                .steps
-                .get(index + 1)
-                .map_or(code.instructions.len(), |it| it.first as usize);
-            code.instructions[..end]
+            let step = &self.steps[index];
+            code.instructions
+                .get(step.first as usize..step.end as usize)?
                 .last()
-                .filter(|_| end > self.steps[index].first as usize)
         };
         // Where control can go from a statement, besides the next one; and whether it can go there.
         let targets = |index: usize| match last_of(index) {
@@ -221,7 +229,7 @@ impl Flow {
 
 /// Statements that run one after the other.
 #[derive(Debug)]
-struct Block {
+pub(super) struct Block {
     first: usize,
     end: usize,
     /// Blocks that can follow.

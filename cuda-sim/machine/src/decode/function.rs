@@ -6,7 +6,7 @@ use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, V
 
 use super::call::Formals;
 use super::effect::{Effect, Mentions, effect};
-use super::preset::Notes;
+use super::notes::Notes;
 use super::symbols::{Register, Symbol, Symbols};
 use super::touch::touch;
 use super::{Names, shared_variable};

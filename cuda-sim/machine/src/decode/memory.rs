@@ -158,6 +158,8 @@ impl<'a> Decoder<'_, 'a> {
         if form.count > 1 {
             instr.target = self.code.vectors.len() as u32;
             self.code.vectors.push(rows);
+        } else {
+            self.note_single(form.element.bytes);
         }
         self.push(instr);
         Ok(())
@@ -234,6 +236,8 @@ impl<'a> Decoder<'_, 'a> {
         if form.count > 1 {
             instr.target = self.code.vectors.len() as u32;
             self.code.vectors.push(rows);
+        } else {
+            self.note_single(form.element.bytes);
         }
         self.push(instr);
         Ok(())

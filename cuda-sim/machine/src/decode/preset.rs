@@ -4,98 +4,42 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cuda_ptx::{FunctionKind, Operand};
+use super::flow::{Block, Row};
+use super::notes::Notes;
+use crate::code::{Cleared, Code, Init, Op};
 
-use super::flow::{Flow, Row};
-use super::function::Decoder;
-use super::symbols::Symbol;
-use crate::code::{Cleared, Code, Init, NONE, Op};
-
-/// What is known of a kernel's statements when they have been decoded.
-#[derive(Debug, Default)]
-pub(super) struct Notes {
-    flow: Flow,
-    /// Instructions that copy a whole row.
-    copies: Vec<(u32, Row, Row)>,
-}
-
-impl<'a> Decoder<'_, 'a> {
-    /// Notes what a statement does with registers; it was decoded to everything from `first`.
-    pub(super) fn note_flow(
-        &mut self,
-        first: usize,
-        mnemonic: &[&'a str],
-        operands: &[Operand<'a>],
-    ) {
-        if self.function.kind != FunctionKind::Entry {
-            return;
-        }
-        let opcode = mnemonic.first().copied().unwrap_or("");
-        let (symbols, code) = (&mut self.symbols, &mut self.code);
-        let pushed = code.instructions[first..].to_vec();
-        let mut rows = |name: &'a str| match symbols.find(name, code) {
-            Some(Symbol::Register(register)) => match register.bits {
-                1 => Vec::new(),
-                64 => vec![Row::Double(register.row)],
-                128 => vec![Row::Double(register.row), Row::Double(register.row + 1)],
-                _ => vec![Row::Word(register.row)],
-            },
-            _ => Vec::new(),
+/// Finds the registers that hold one value, and the rows that must be zero when a block begins.
+pub(super) fn settle(code: &mut Code, notes: &Notes, blocks: &[Block]) {
+    let Some(unset) = notes.flow.unset_when_read(code, blocks) else {
+        code.cleared = cleared(code, None);
+        return;
+    };
+    let words = code
+        .word_inits
+        .iter()
+        .map(|&(row, init)| (Row::Word(row), init));
+    let doubles = code
+        .double_inits
+        .iter()
+        .map(|&(row, init)| (Row::Double(row), init));
+    let mut values: HashMap<Row, Init> = words.chain(doubles).collect();
+    for &(index, to, from) in &notes.copies {
+        let settled = notes.flow.has_one_writer(to) && !unset.contains(&to);
+        let (Some(&init), true) = (values.get(&from), settled) else {
+            continue;
         };
-        if let ("mov" | "ld" | "cvta", [instr], Some(name)) =
-            (opcode, &*pushed, operands.first().and_then(Operand::name))
-            && matches!(instr.op, Op::Alu(_))
-            && instr.guard == NONE
-            // A window is added to addresses.
-            && instr.imm == 0
-            && let [to] = *rows(name)
-        {
-            let from = match to {
-                Row::Word(_) => Row::Word(instr.src[0]),
-                Row::Double(_) => Row::Double(instr.src[0]),
-            };
-            self.notes.copies.push((first as u32, to, from));
+        values.insert(to, init);
+        match to {
+            Row::Word(row) => code.word_inits.push((row, init)),
+            Row::Double(row) => code.double_inits.push((row, init)),
         }
-        self.notes
-            .flow
-            .add(opcode, operands, (first, &pushed), &mut rows);
-    }
-
-    /// Finds the registers that hold one value, and the rows that must be zero when a block begins.
-    pub(super) fn settle(&mut self) {
-        let code = &mut self.code;
-        let Some(unset) = self.notes.flow.unset_when_read(code) else {
-            code.cleared = cleared(code, None);
-            return;
-        };
-        let words = code
-            .word_inits
-            .iter()
-            .map(|&(row, init)| (Row::Word(row), init));
-        let doubles = code
-            .double_inits
-            .iter()
-            .map(|&(row, init)| (Row::Double(row), init));
-        let mut values: HashMap<Row, Init> = words.chain(doubles).collect();
-        for &(index, to, from) in &self.notes.copies {
-            let settled = self.notes.flow.has_one_writer(to) && !unset.contains(&to);
-            let (Some(&init), true) = (values.get(&from), settled) else {
-                continue;
-            };
-            values.insert(to, init);
-            match to {
-                Row::Word(row) => code.word_inits.push((row, init)),
-                Row::Double(row) => code.double_inits.push((row, init)),
-            }
-            if let Some(instr) = code.instructions.get_mut(index as usize) {
-                instr.op = Op::Nothing;
-            }
+        if let Some(instr) = code.instructions.get_mut(index as usize) {
+            instr.op = Op::Nothing;
         }
-        count_runs(code);
-        code.cleared = cleared(code, Some(&unset));
     }
+    count_runs(code);
+    code.cleared = cleared(code, Some(&unset));
 }
-
 /// Tells each instruction that does nothing how many of them follow each other from there.
 fn count_runs(code: &mut Code) {
     let mut run = 0;

@@ -1,5 +1,6 @@
 //! Loads and stores of single elements and of vectors.
 
+mod pattern;
 mod row;
 
 use super::map::Ty;
@@ -8,6 +9,9 @@ use crate::exec::{Env, LaneError, Scope, Space};
 use crate::processor::for_each_processor;
 use crate::registers::{Doubles, Lane, write};
 use crate::{Lanes, WARP_SIZE};
+pub(crate) use pattern::Pattern;
+use pattern::{HALF, forget};
+use row::Piece;
 
 /// The type of an element in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,13 +141,30 @@ fn load_one<D: Lane, const BYTES: usize, const SIGNED: bool, const BITS: u32>(
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
+    let value = |bytes: &[u8; BYTES]| D::from_bits(decode::<BYTES, SIGNED, BITS>(bytes));
+    let registers = &mut scope.registers;
     let mut buffer = [[0; BYTES]; WARP_SIZE];
-    if mask != u32::MAX || !row::load(i, &scope.registers, env, &mut buffer) {
+    let mut done = false;
+    if mask != u32::MAX {
+        forget(i, registers);
+    } else if i.src[2] != Space::Shared.code() {
+        done = row::load(i, registers, env, &mut buffer);
+    } else if let Some(pieces) = row::shared(i, registers, env.shared) {
+        let out = D::row_mut(registers, i.dst[0]).as_chunks_mut::<HALF>().0;
+        for (out, piece) in out.iter_mut().zip(pieces) {
+            match piece {
+                Piece::Row(row) => *out = row.map(|bytes| value(&bytes)),
+                Piece::One(element) => *out = [value(element); HALF],
+            }
+        }
+        return Ok(());
+    }
+    if !done {
         load_lanes(i, scope, env, mask, BYTES, buffer.as_flattened_mut())?;
     }
     let mut out = [D::default(); WARP_SIZE];
     for (out, bytes) in out.iter_mut().zip(&buffer) {
-        *out = D::from_bits(decode::<BYTES, SIGNED, BITS>(bytes));
+        *out = value(bytes);
     }
     write(&mut scope.registers, i.dst[0], &out, mask);
     Ok(())
@@ -187,7 +208,9 @@ fn store_one<S: Lane, const BYTES: usize>(
     for (bytes, value) in buffer.iter_mut().zip(S::row(&scope.registers, i.src[3])) {
         bytes.copy_from_slice(&value.bits().to_le_bytes()[..BYTES]);
     }
-    if mask == u32::MAX && row::store(i, &scope.registers, env, &buffer) {
+    if mask != u32::MAX {
+        forget(i, &mut scope.registers);
+    } else if row::store(i, &mut scope.registers, env, &buffer) {
         return Ok(());
     }
     store_lanes(i, scope, env, mask, BYTES, buffer.as_flattened())
