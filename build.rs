@@ -57,11 +57,18 @@ fn take_kernels(directory: &Path, recompile: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Compiles one kernel for the oldest architecture that the compiler makes PTX for by itself.
+/// Compiles one kernel: for the oldest architecture that the compiler makes PTX for by itself, or with the options that the source states in
+/// a first line `// nvcc: …`.
 fn compile(source: &Path, ptx: &Path) -> io::Result<()> {
     let nvcc = nvcc();
+    let text = fs::read_to_string(source)?;
+    let stated = text
+        .lines()
+        .next()
+        .and_then(|line| line.strip_prefix("// nvcc: "));
     let output = Command::new(&nvcc)
         .arg("--ptx")
+        .args(stated.unwrap_or("").split_whitespace())
         .arg("-o")
         .args([ptx, source])
         .output()

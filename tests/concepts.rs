@@ -3,11 +3,13 @@
 //! See `support` for the environment variables that choose between the two.
 
 mod call_counts;
+mod clusters;
 mod context;
 mod context_settings;
 mod copy;
 mod copy_sizes;
 mod current_context;
+mod dependent_launch;
 mod device;
 mod device_runtime;
 mod driver;

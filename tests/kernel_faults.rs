@@ -5,17 +5,13 @@ use cuda_sim::ReportKind;
 use cuda_sys::CUresult;
 
 use crate::support::bench::Bench;
-use crate::support::child;
 use crate::support::kernels::{FAULTS, load};
 
 /// Runs `body` with a bench that it may ruin.
 fn ruin(test: &str, body: impl FnOnce(&Bench)) {
-    if Bench::only_software().is_none() && !child::is_child(test) {
-        child::must_succeed(test);
+    let Some(bench) = Bench::to_ruin(test) else {
         return;
-    }
-    let mut bench = Bench::new();
-    bench.allow_leaks();
+    };
     body(&bench);
     let _expected = bench.take_reports();
 }

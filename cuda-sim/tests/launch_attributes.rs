@@ -5,6 +5,7 @@ mod support;
 use std::ffi::c_void;
 use std::ptr;
 
+use cuda_sim::{DeviceConfig, Simulator};
 use cuda_sys::{
     CUDA_LAUNCH_PARAMS, CUfunction, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID,
     CUlaunchConfig,
@@ -288,6 +289,31 @@ fn cooperative_launches_are_within_what_runs_at_once() {
         .0
     };
     assert_eq!((several(1, 0), several(0, 0), several(1, 9)), (720, 1, 1));
+}
+
+#[test]
+fn cooperative_clusters_are_within_what_runs_at_once() {
+    let rig = Rig::new();
+    let nothing = rig.function(rig.load(KERNELS), "nothing");
+    let of = |blocks| {
+        let given = [attribute(2, [1, 0, 0]), attribute(4, [4, 1, 1])];
+        launch(&rig, nothing, blocks, &given)
+    };
+    assert_eq!((of(248 * 4), of(249 * 4)), (0, 720));
+}
+
+#[test]
+fn older_devices_have_no_clusters() {
+    let device = DeviceConfig {
+        compute_capability: (8, 6),
+        ..DeviceConfig::h200()
+    };
+    let simulator = Simulator::builder().devices(vec![device]).build();
+    let rig = Rig::with(simulator.expect("a free slot"));
+    let old = ".version 7.0 .target sm_52 .address_size 64 .visible .entry nothing() { ret; }";
+    let nothing = rig.function(rig.load(old), "nothing");
+    let of = |cluster| launch(&rig, nothing, 4, &[attribute(4, [cluster, 1, 1])]);
+    assert_eq!((of(0), of(1), of(2)), (0, 0, 801));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use cuda_driver::{Context, Driver, Stream};
 use cuda_sim::{Builder, Report, Simulator};
 use cuda_sys::CUcontext;
 
-use super::{Choice, choice, log_lines};
+use super::{Choice, child, choice, log_lines};
 
 /// What a test works with. It is declared first, so that it is dropped last: then it demands that nothing was leaked and
 /// that no check of the software driver found anything.
@@ -21,9 +21,14 @@ pub(crate) struct Bench {
 impl Bench {
     /// A bench on the driver that the environment chooses.
     pub(crate) fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    /// The same with settings for the software driver.
+    pub(crate) fn with(settings: impl FnOnce(Builder) -> Builder) -> Self {
         log_lines::collect();
         match choice() {
-            Choice::Software(_) => Self::software(|builder| builder),
+            Choice::Software(_) => Self::software(settings),
             Choice::Real(driver) => {
                 let context = driver.device(0).and_then(|it| it.primary_context());
                 Self {
@@ -34,6 +39,18 @@ impl Bench {
                 }
             }
         }
+    }
+
+    /// A bench that the test of that full name will ruin, and that may leak. On a real driver it is one of a child process, which runs that
+    /// test again: here, where that has succeeded, there is nothing left to do.
+    pub(crate) fn to_ruin(test: &str) -> Option<Self> {
+        if matches!(choice(), Choice::Real(_)) && !child::is_child(test) {
+            child::must_succeed(test);
+            return None;
+        }
+        let mut bench = Self::new();
+        bench.allow_leaks();
+        Some(bench)
     }
 
     /// A bench for what only the software driver can show; `None`, with a word, on a real driver.

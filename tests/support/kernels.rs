@@ -13,6 +13,8 @@ pub(crate) const CONST_MEMORY: &str = include_str!("../kernels/const_memory.ptx"
 pub(crate) const FUNCTIONS: &str = include_str!("../kernels/functions.ptx");
 pub(crate) const DEVICE_RUNTIME: &str = include_str!("../kernels/device_runtime.ptx");
 pub(crate) const GRID_SYNC: &str = include_str!("../kernels/grid_sync.ptx");
+pub(crate) const CLUSTERS: &str = include_str!("../kernels/clusters.ptx");
+pub(crate) const DEPENDENT: &str = include_str!("../kernels/dependent.ptx");
 pub(crate) const FAULTS: &str = include_str!("../kernels/faults.ptx");
 
 /// The kernel of that name of a PTX text.

@@ -7,6 +7,7 @@ mod params;
 use cuda_sys::{CUDA_LAUNCH_PARAMS, CUfunction, CUlaunchConfig, CUstream};
 
 use super::occupancy::blocks_at_once;
+use super::occupancy_cluster::clustered_blocks_at_once;
 use super::prelude::*;
 use crate::state::queue::{KernelWork, Work};
 use crate::submit::{enqueue, target};
@@ -202,7 +203,12 @@ pub(super) fn launch(
     let params = params.read(kernel)?;
     if shape.cooperative {
         let threads = shape.block.iter().product();
-        let fitting = blocks_at_once(&state, function, threads, shape.shared)?;
+        let fitting = match cluster {
+            Some(cluster) => {
+                clustered_blocks_at_once(&state, function, cluster, threads, shape.shared)?
+            }
+            None => blocks_at_once(&state, function, threads, shape.shared)?,
+        };
         let blocks = shape.grid.iter().map(|it| u64::from(*it)).product::<u64>();
         if blocks > fitting {
             return Err(code::COOPERATIVE_LAUNCH_TOO_LARGE);

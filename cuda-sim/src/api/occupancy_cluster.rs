@@ -6,6 +6,7 @@ use super::launch::{Attributes, cluster, largest_cluster};
 use super::occupancy::Budget;
 use super::prelude::*;
 use crate::state::kernel::volume;
+use crate::state::module::Function;
 
 built! {
     cuOccupancyMaxPotentialClusterSize => best_size, (size: Out<c_int>, function: CUfunction, config: In<CUlaunchConfig>);
@@ -29,6 +30,23 @@ fn clusters(multiprocessors: u32, blocks: u32, size: u32) -> u32 {
     let grouped = (multiprocessors * 15 / 16 + 2) / 4 * 4;
     let (whole, rest) = (grouped / GROUP, grouped % GROUP);
     whole * (GROUP * blocks / size) + rest * blocks / size
+}
+
+/// Blocks in clusters of that shape that the device runs at the same time.
+///
+/// # Errors
+/// As for what is known of a function.
+pub(super) fn clustered_blocks_at_once(
+    state: &State,
+    function: &Function,
+    cluster: [u32; 3],
+    threads: u32,
+    shared: u32,
+) -> Result<u64, CUresult> {
+    let budget = Budget::of(state, function)?;
+    let size = volume(cluster);
+    let count = clusters(budget.multiprocessors, budget.blocks(threads, shared), size);
+    Ok(u64::from(count) * u64::from(size))
 }
 
 /// What a question about clusters is about.

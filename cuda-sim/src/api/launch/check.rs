@@ -4,6 +4,8 @@ use super::super::prelude::*;
 use super::{Attributes, Shape};
 use crate::state::kernel::{Facts, volume};
 
+/// The major compute capability from which on devices have clusters.
+const FIRST_WITH_CLUSTERS: u32 = 9;
 /// Blocks of a cluster on every device that has clusters, and on those for which a kernel may ask for more.
 const PORTABLE_CLUSTER: u32 = 8;
 const LARGEST_CLUSTER: u32 = 16;
@@ -50,7 +52,7 @@ pub(in crate::api) fn largest_cluster(facts: &Facts<'_>) -> u32 {
 /// The cluster that a launch has, if any.
 ///
 /// # Errors
-/// `INVALID_CLUSTER_SIZE` where grid, kernel and attributes do not agree about it.
+/// `INVALID_CLUSTER_SIZE` where grid, kernel and attributes do not agree about it, `NOT_SUPPORTED` on a device without clusters.
 pub(in crate::api) fn cluster(
     facts: &Facts<'_>,
     grid: [u32; 3],
@@ -65,6 +67,9 @@ pub(in crate::api) fn cluster(
         };
     };
     let blocks = volume(cluster);
+    if blocks > 1 && facts.device.compute_capability.0 < FIRST_WITH_CLUSTERS {
+        return Err(code::NOT_SUPPORTED);
+    }
     let divides = |parts: [u32; 3], whole: [u32; 3]| {
         parts
             .iter()
