@@ -24,6 +24,7 @@ mod foreign_memory;
 mod functions;
 mod globals;
 mod grid_sync;
+mod host_arguments;
 mod host_function;
 mod kept_memory;
 mod kernel_faults;

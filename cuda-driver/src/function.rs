@@ -279,7 +279,7 @@ impl FunctionCore {
     pub(crate) fn touches_symbols(&self) -> bool {
         match &self.globals {
             Some(declared) => !declared.is_empty(),
-            None => self.module.has_symbols(),
+            None => self.module.has_symbols().is_set(),
         }
     }
 
@@ -287,7 +287,7 @@ impl FunctionCore {
     /// module's variables.
     #[inline(always)]
     pub(crate) fn symbol_bits(&self) -> usize {
-        usize::from(self.module.has_symbols())
+        self.module.has_symbols().bits()
     }
 
     /// The global variables that are declared to be touched; nothing if no declaration says which.

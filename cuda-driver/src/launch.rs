@@ -13,11 +13,13 @@ mod diagnosis;
 mod dynamic;
 mod extended;
 mod fit;
+mod host;
 mod limits;
 mod macros;
 mod prepared;
 mod raw;
 mod shape;
+mod staged;
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -34,6 +36,7 @@ pub use config::{Dim3, LaunchConfig};
 pub(crate) use dynamic::sealed as memory_parts;
 pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
 pub use extended::ExtendedLaunchConfig;
+pub use host::{In, InOut, Out};
 pub use prepared::PreparedLaunch;
 pub use raw::RawParts;
 pub(crate) use shape::Shape;
@@ -51,6 +54,9 @@ impl Function {
     /// The arguments are a tuple of up to 16: `&memory` for what the kernel reads, `&mut memory` for what it writes (device
     /// allocations and slices), numbers and `repr(C)` structs by value ([`bytemuck::NoUninit`]), and [`Null`] for a null
     /// pointer. Memory that was last used on another stream is waited for first. Nothing is allocated.
+    ///
+    /// Slices of the host are arguments too: [`In`], [`Out`] and [`InOut`] are copied to memory of the device and from it, in
+    /// the order of the stream. With one of the last two the launch waits for the kernel.
     ///
     /// The configuration is a [`LaunchConfig`], or one with attributes such as a cluster ([`LaunchConfig::with_cluster`]).
     ///
@@ -110,6 +116,10 @@ impl Function {
         arguments: A,
     ) -> Result<()> {
         let (function, stream) = (self.core(), stream.stream_core());
+        if A::STAGED {
+            // SAFETY: the caller's promise.
+            return unsafe { launch_through_host(function, stream, &config, arguments) };
+        }
         if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
             let mut pointers = arguments.pointers();
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
@@ -199,6 +209,28 @@ unsafe fn launch_carefully<A: KernelArguments>(
     let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
     arguments.uses(&mut uses);
     launch_tracked(function, stream, config, pointers.as_mut(), &mut uses)
+}
+
+/// A launch with host memory among the arguments.
+///
+/// # Safety
+/// As [`Function::launch`].
+#[inline(never)]
+unsafe fn launch_through_host<A: KernelArguments>(
+    function: &FunctionCore,
+    stream: &StreamCore,
+    config: &dyn Config,
+    mut arguments: A,
+) -> Result<()> {
+    process::permit().doing(|| format!("launch `{}`", function.name()))?;
+    function.require_fit(stream, arguments.sizes().as_ref())?;
+    let mut hosts = [None; MAX_ARGUMENTS];
+    arguments.hosts(&mut hosts);
+    let mut pointers = arguments.pointers();
+    let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
+    arguments.uses(&mut uses);
+    let pointers = pointers.as_mut();
+    staged::launch_staged(function, stream, config, pointers, &mut uses, &hosts)
 }
 
 /// A launch of which an argument is not on the home path, or on a stream that needs more than its handle.

@@ -94,6 +94,7 @@ mod device;
 mod driver;
 mod error;
 mod event;
+mod flag;
 mod function;
 #[cfg(feature = "kernels")]
 pub mod kernels;
@@ -119,8 +120,8 @@ pub use function::{
 };
 pub use launch::{
     AnyLaunchConfig, ClusterScheduling, DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument,
-    ExtendedLaunchConfig, KernelArgument, KernelArguments, LaunchAttributes, LaunchConfig,
-    MemorySyncDomain, MemorySyncDomainMap, Null, PreparedLaunch, RawParts,
+    ExtendedLaunchConfig, In, InOut, KernelArgument, KernelArguments, LaunchAttributes,
+    LaunchConfig, MemorySyncDomain, MemorySyncDomainMap, Null, Out, PreparedLaunch, RawParts,
 };
 pub use library::{Kernel, Library, LibraryOptions};
 pub use memory::{

@@ -1,6 +1,6 @@
 //! Launches.
 
-use cuda_driver::{DynamicArgument, LaunchConfig, OccupancyFlags, kernels};
+use cuda_driver::{DynamicArgument, In, InOut, LaunchConfig, OccupancyFlags, Out, kernels};
 
 use super::{Operation, context};
 use crate::support::kernels::{SHARED_DYNAMIC, VECTOR_ADD};
@@ -40,6 +40,23 @@ pub(super) const OPERATIONS: &[Operation] = &[
             }
             assert_eq!(sum.to_vec()?, [2.0; 100]);
             Ok(())
+        },
+    },
+    Operation {
+        items: &["In", "Out", "InOut"],
+        run: |driver| {
+            let context = context(driver)?;
+            let stream = context.create_stream()?;
+            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
+            let a = vec![1.0_f32; 100];
+            let (mut sum, mut both) = (vec![7.0_f32; 100], vec![1.0_f32; 100]);
+            let config = LaunchConfig::for_len(100);
+            let arguments = (In(&a), InOut(&mut both), Out(&mut sum), 100_u32);
+            // SAFETY: the kernel reads the first two and writes `sum`, a hundred elements each.
+            let result = unsafe { add.launch(&stream, config, arguments) };
+            // Either all of it or nothing.
+            assert_eq!(sum, [if result.is_ok() { 2.0 } else { 7.0 }; 100]);
+            result
         },
     },
     Operation {

@@ -15,6 +15,10 @@ use crate::stream::StreamCore;
 /// What a launch can be configured with: a [`LaunchConfig`], or one with attributes, [`ExtendedLaunchConfig`].
 ///
 /// Implemented by these two, and by nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no launch configuration",
+    note = "pass a `LaunchConfig`, such as `LaunchConfig::new(grid, block)`, or one with attributes"
+)]
 pub trait AnyLaunchConfig: Copy + sealed::Prepare {
     /// Grid, block and dynamic shared memory.
     fn config(&self) -> LaunchConfig;

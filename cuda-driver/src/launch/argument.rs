@@ -5,27 +5,34 @@ use std::ffi::c_void;
 use bytemuck::NoUninit;
 use cuda_sys::CUdeviceptr;
 
+use super::host::HostRange;
 use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
 use crate::order::Access;
 use crate::stream::StreamCore;
 
 /// One argument of a kernel.
 ///
-/// Implemented for references to device memory and for values without uninitialised bytes, and by nothing else.
+/// Implemented for references to device memory, for host memory that is [`In`](crate::In), [`Out`](crate::Out) or
+/// [`InOut`](crate::InOut), and for values without uninitialised bytes, and by nothing else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel",
-    note = "pass `&memory` or `&mut memory`, a number, a `repr(C)` struct that is `bytemuck::NoUninit`, or `Null`"
+    note = "pass `&memory` or `&mut memory` of the device, `In(&slice)`, `Out(&mut slice)` or `InOut(&mut slice)` of the host, a \
+            number, a `repr(C)` struct that is `bytemuck::NoUninit`, or `Null`"
 )]
 pub trait KernelArgument: sealed::Sealed {}
 
 pub(crate) mod sealed {
-    use super::{Access, StreamCore, c_void};
+    use super::{Access, HostRange, StreamCore, c_void};
 
     /// What a launch needs of an argument.
     pub trait Sealed {
         /// The size of the parameter that takes it, in bytes.
         #[doc(hidden)]
         const SIZE: usize;
+
+        /// Whether it is host memory, which goes through the device's.
+        #[doc(hidden)]
+        const STAGED: bool = false;
 
         /// Where its value is.
         #[doc(hidden)]
@@ -46,6 +53,12 @@ pub(crate) mod sealed {
         /// The access to its memory.
         #[doc(hidden)]
         fn memory_use(&self) -> Option<MemoryUse<'_>> {
+            None
+        }
+
+        /// The host memory that it is.
+        #[doc(hidden)]
+        fn host(&mut self) -> Option<HostRange> {
             None
         }
     }

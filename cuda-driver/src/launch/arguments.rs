@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::MAX_ARGUMENTS;
 use super::argument::KernelArgument;
 use super::argument::sealed::Sealed;
+use super::host::HostRange;
 use super::shape::Shape;
 use crate::order::Access;
 use crate::stream::StreamCore;
@@ -13,7 +14,7 @@ use crate::stream::StreamCore;
 pub trait KernelArguments: all::Sealed {}
 
 pub(crate) mod all {
-    use super::{Access, MAX_ARGUMENTS, Shape, StreamCore, c_void};
+    use super::{Access, HostRange, MAX_ARGUMENTS, Shape, StreamCore, c_void};
 
     /// What a launch needs of all arguments.
     pub trait Sealed {
@@ -26,6 +27,10 @@ pub(crate) mod all {
         #[doc(hidden)]
         const SHAPE: Shape;
 
+        /// Whether any is host memory.
+        #[doc(hidden)]
+        const STAGED: bool;
+
         #[doc(hidden)]
         fn pointers(&self) -> Self::Pointers;
         #[doc(hidden)]
@@ -37,6 +42,8 @@ pub(crate) mod all {
         #[doc(hidden)]
         #[expect(private_interfaces, reason = "nobody else calls it")]
         fn uses<'a>(&'a self, uses: &mut [Option<Access<'a, StreamCore>>; MAX_ARGUMENTS]);
+        #[doc(hidden)]
+        fn hosts(&mut self, hosts: &mut [Option<HostRange>; MAX_ARGUMENTS]);
     }
 }
 
@@ -46,6 +53,7 @@ macro_rules! tuple {
             type Pointers = [*mut c_void; $count];
             type Sizes = [usize; $count];
 
+            const STAGED: bool = false $(|| <$name as Sealed>::STAGED)*;
             const SHAPE: Shape = Shape::given(&[$(<$name as Sealed>::SIZE),*]);
 
             #[inline(always)]
@@ -72,6 +80,11 @@ macro_rules! tuple {
             #[expect(private_interfaces, reason = "nobody else calls it")]
             fn uses<'a>(&'a self, uses: &mut [Option<Access<'a, StreamCore>>; MAX_ARGUMENTS]) {
                 $(uses[$index] = self.$index.memory_use().map(|memory| memory.0);)*
+            }
+
+            #[allow(unused_variables, reason = "the empty tuple has no memory")]
+            fn hosts(&mut self, hosts: &mut [Option<HostRange>; MAX_ARGUMENTS]) {
+                $(hosts[$index] = self.$index.host();)*
             }
         }
 

@@ -4,11 +4,14 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-use bytemuck::NoUninit;
+use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_sys::CUdeviceptr;
 
 use super::any_config::AnyLaunchConfig;
+use super::argument::Null;
 use super::argument::sealed::Sealed;
+use super::host::HostRange;
+use super::staged::launch_staged;
 use super::{FunctionCore, launch_tracked};
 use crate::error::{Doing, Result};
 use crate::function::Function;
@@ -22,6 +25,7 @@ pub struct DynamicArgument<'a> {
     pointer: *mut c_void,
     size: usize,
     memory: Option<Access<'a, StreamCore>>,
+    host: Option<HostRange>,
     value: PhantomData<&'a ()>,
 }
 
@@ -67,6 +71,32 @@ impl<'a> DynamicArgument<'a> {
             pointer: value.pointer(),
             size: <V as Sealed>::SIZE,
             memory: None,
+            host: None,
+            value: PhantomData,
+        }
+    }
+
+    /// Elements of the host that the kernel reads; see [`In`](crate::In).
+    pub fn input<T: NoUninit>(host: &'a [T]) -> Self {
+        Self::host(HostRange::of_input(host))
+    }
+
+    /// Elements of the host that the kernel writes; see [`Out`](crate::Out).
+    pub fn output<T: AnyBitPattern>(host: &'a mut [T]) -> Self {
+        Self::host(HostRange::of_output(host))
+    }
+
+    /// Elements of the host that the kernel reads and writes; see [`InOut`](crate::InOut).
+    pub fn in_out<T: NoUninit + AnyBitPattern>(host: &'a mut [T]) -> Self {
+        Self::host(HostRange::of_both(host))
+    }
+
+    fn host(host: HostRange) -> Self {
+        Self {
+            pointer: Null.pointer(),
+            size: size_of::<CUdeviceptr>(),
+            memory: None,
+            host: Some(host),
             value: PhantomData,
         }
     }
@@ -86,6 +116,7 @@ impl<'a> DynamicArgument<'a> {
             pointer: std::ptr::from_ref(address).cast_mut().cast(),
             size: size_of::<CUdeviceptr>(),
             memory: (bytes != 0).then(|| block.access(*address, bytes as u64, write)),
+            host: None,
             value: PhantomData,
         }
     }
@@ -113,6 +144,10 @@ impl Function {
         function.require_fit(stream, &sizes)?;
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.pointer).collect();
         let mut uses: Vec<_> = arguments.iter().map(|argument| argument.memory).collect();
+        if arguments.iter().any(|argument| argument.host.is_some()) {
+            let hosts: Vec<_> = arguments.iter().map(|argument| argument.host).collect();
+            return launch_staged(function, stream, &config, &mut pointers, &mut uses, &hosts);
+        }
         launch_tracked(function, stream, &config, &mut pointers, &mut uses)
     }
 }

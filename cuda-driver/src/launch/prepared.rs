@@ -6,7 +6,7 @@ use super::any_config::AnyLaunchConfig;
 use super::arguments::KernelArguments;
 use super::config::LaunchConfig;
 use super::limits::Limits;
-use super::{after_failure, launch_carefully};
+use super::{after_failure, launch_carefully, launch_through_host};
 use crate::error::{Doing, Result};
 use crate::function::Function;
 use crate::order::Queue;
@@ -107,6 +107,10 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
         arguments: A,
     ) -> Result<()> {
         let (function, stream) = (self.function.core(), stream.stream_core());
+        if A::STAGED {
+            // SAFETY: the caller's promise.
+            return unsafe { launch_through_host(function, stream, &self.config, arguments) };
+        }
         if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
             let mut pointers = arguments.pointers();
             let pointers = pointers.as_mut();

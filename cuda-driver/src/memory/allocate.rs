@@ -90,7 +90,7 @@ impl Stream {
 impl ContextCore {
     /// Whether the driver and the device have the stream-ordered allocator; asked once.
     #[inline]
-    fn has_stream_ordered_allocator(&self) -> Result<bool> {
+    pub(super) fn has_stream_ordered_allocator(&self) -> Result<bool> {
         match self.stream_ordered_allocator().get() {
             Some(&known) => Ok(known),
             None => self.ask_for_stream_ordered_allocator(),

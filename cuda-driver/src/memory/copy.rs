@@ -140,11 +140,11 @@ fn copy_bytes(stream: &StreamCore, from: Start<'_>, to: Start<'_>, bytes: usize)
         }
         (Start::Host(from), Start::Device(to, target)) => {
             stream.require_driver("memory", target.context().driver())?;
-            transfer::host_to_device(stream, from, (to, target), bytes)
+            transfer::host_to_device(stream, from, (to, Some(target)), bytes)
         }
         (Start::Device(from, source), Start::Host(to)) => {
             stream.require_driver("memory", source.context().driver())?;
-            transfer::device_to_host(stream, (from, source), to, bytes)
+            transfer::device_to_host(stream, (from, Some(source)), to, bytes)
         }
         (from, to) => host_to_host(from, to, bytes),
     }

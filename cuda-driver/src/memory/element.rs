@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 pub(super) const BLOCK_ALIGNMENT: usize = 256;
 
 /// Refuses, at compile time, element types that memory of the device cannot hold.
-pub(super) struct Element<T>(std::marker::PhantomData<T>);
+pub(crate) struct Element<T>(std::marker::PhantomData<T>);
 
 impl<T> Element<T> {
-    pub(super) const VALID: () = {
+    pub(crate) const VALID: () = {
         assert!(
             size_of::<T>() != 0,
             "zero-sized elements have no place in device memory"
@@ -39,7 +39,7 @@ pub(crate) fn size_in_bytes<T>(len: usize) -> Result<usize> {
 }
 
 /// A number of bytes as an offset in a block.
-pub(super) fn offset(bytes: usize) -> u64 {
+pub(crate) fn offset(bytes: usize) -> u64 {
     // On every platform that CUDA runs on, `usize` has at most 64 bits.
     bytes as u64
 }

@@ -148,7 +148,7 @@ fn upload_pattern<T: NoUninit>(
         let count = at_once.min(len - done);
         let to = start + offset(done * size_of::<T>());
         let bytes = count * size_of::<T>();
-        transfer::host_to_device(stream, values.as_ptr().cast(), (to, block), bytes)
+        transfer::host_to_device(stream, values.as_ptr().cast(), (to, Some(block)), bytes)
             .doing(|| format!("fill {len} elements of device memory"))?;
         done += count;
     }

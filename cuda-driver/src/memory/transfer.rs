@@ -16,10 +16,10 @@ use crate::process;
 use crate::stream::StreamCore;
 
 /// Copies from the slice at `from`, which is taken completely before the return.
-pub(super) fn host_to_device(
+pub(crate) fn host_to_device(
     stream: &StreamCore,
     from: *const u8,
-    (to, target): (CUdeviceptr, &Block),
+    (to, target): (CUdeviceptr, Option<&Block>),
     bytes: usize,
 ) -> Result<()> {
     process::permit()?;
@@ -36,7 +36,7 @@ pub(super) fn host_to_device(
         // SAFETY: the slice and the reserved part of the staging buffer have that many bytes and do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(source, staged, piece) };
         let to = to + offset(done);
-        enqueue(stream, [target.access(to, offset(piece), true)], || {
+        enqueue_on(stream, (to, target), (piece, true), || {
             // SAFETY: the staged bytes stay until the stream has passed the event that their buffer waits for, and the
             // destination until the copy is done: the tracker has the access.
             unsafe {
@@ -53,9 +53,9 @@ pub(super) fn host_to_device(
 }
 
 /// Copies to the slice at `to`, complete at the return.
-pub(super) fn device_to_host(
+pub(crate) fn device_to_host(
     stream: &StreamCore,
-    (from, source): (CUdeviceptr, &Block),
+    (from, source): (CUdeviceptr, Option<&Block>),
     to: *mut u8,
     bytes: usize,
 ) -> Result<()> {
@@ -77,7 +77,7 @@ pub(super) fn device_to_host(
         let from = from + offset(done);
         let staged = bounce.start();
         let mut queued = false;
-        let result = enqueue(stream, [source.access(from, offset(piece), false)], || {
+        let result = enqueue_on(stream, (from, source), (piece, false), || {
             // SAFETY: the buffer lives until its event is done or for ever, and the source until the copy is done: the
             // tracker has the access.
             let result = unsafe {
@@ -102,6 +102,19 @@ pub(super) fn device_to_host(
         empty(last, to)?;
     }
     Ok(())
+}
+
+/// Enqueues one copy in the order that its access demands; memory that no other stream uses is in order by itself.
+fn enqueue_on(
+    stream: &StreamCore,
+    (address, block): (CUdeviceptr, Option<&Block>),
+    (bytes, write): (usize, bool),
+    call: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    match block {
+        Some(block) => enqueue(stream, [block.access(address, offset(bytes), write)], call),
+        None => enqueue(stream, [], call),
+    }
 }
 
 /// Waits for a buffer, and copies what came to its place in the slice.

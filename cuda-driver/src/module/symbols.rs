@@ -9,6 +9,7 @@ use cuda_sys::{CUdeviceptr, CUpointer_attribute};
 use super::ModuleCore;
 use crate::call;
 use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::flag::Flag;
 use crate::memory::Block;
 use crate::order::Access;
 use crate::stream::StreamCore;
@@ -37,7 +38,7 @@ impl Symbol {
 /// The variables of a module that were asked for.
 pub(super) struct Symbols {
     /// Whether there are any: all that a launch looks at where there are none.
-    any: AtomicBool,
+    any: Flag,
     list: Mutex<Arc<[Arc<Symbol>]>>,
     /// Whether kernels may run that are not entered in the order of any variable.
     launchable: AtomicBool,
@@ -49,7 +50,7 @@ impl Symbols {
     /// No variables yet; `launchable` if kernels may be running already.
     pub(super) fn new(launchable: bool, names: Arc<[Box<str>]>) -> Self {
         Self {
-            any: AtomicBool::new(false),
+            any: Flag::new(false),
             list: Mutex::new(Arc::from([])),
             launchable: AtomicBool::new(launchable),
             names,
@@ -84,7 +85,7 @@ impl Symbols {
         });
         *list = list.iter().chain([&symbol]).map(Arc::clone).collect();
         // From here on launches enter themselves; whether there were any before is asked after this.
-        self.any.store(true, Ordering::SeqCst);
+        self.any.set();
         symbol
     }
 
@@ -148,8 +149,8 @@ impl ModuleCore {
 
     /// Whether launches of kernels that do not declare what globals they touch need an order with these.
     #[inline(always)]
-    pub(crate) fn has_symbols(&self) -> bool {
-        self.symbols.any.load(Ordering::Acquire)
+    pub(crate) fn has_symbols(&self) -> &Flag {
+        &self.symbols.any
     }
 
     /// The variables that a launch which declares nothing may touch.

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, CUstreamCaptureStatus};
@@ -11,6 +10,7 @@ use crate::call;
 use crate::context::{ContextCore, drop_owner, next_stream_number};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::flag::Flag;
 use crate::memory::staging::Staging;
 use crate::process;
 
@@ -38,7 +38,7 @@ pub struct StreamCore {
     raw: CUstream,
     context: Arc<ContextCore>,
     kind: Kind,
-    special: AtomicBool,
+    special: Flag,
     staging: Mutex<Staging>,
     owner: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -69,7 +69,7 @@ impl StreamCore {
             raw,
             context: Arc::clone(context),
             kind,
-            special: AtomicBool::new(kind != Kind::Owned),
+            special: Flag::new(kind != Kind::Owned),
             staging: Mutex::new(Staging::new()),
             owner: Mutex::new(owner),
         }
@@ -101,13 +101,13 @@ impl StreamCore {
     /// Whether calls need nothing but the handle, as far as is known.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
-        !self.special.load(Ordering::Relaxed)
+        !self.special.is_set()
     }
 
     /// Zero while the stream [is plain](Self::is_plain).
     #[inline(always)]
     pub(crate) fn special_bits(&self) -> usize {
-        usize::from(self.special.load(Ordering::Relaxed))
+        self.special.bits()
     }
 
     /// Refuses a part of an operation, such as memory, that is of another driver.
@@ -141,7 +141,7 @@ impl StreamCore {
     ) -> Result<()> {
         if error.is_status(CUresult::CUDA_ERROR_INVALID_CONTEXT) {
             // Such a refusal proves that nothing was enqueued.
-            self.special.store(true, Ordering::Relaxed);
+            self.special.set();
             return self.enqueue_specially(call);
         }
         self.context.watch(Err(error))
