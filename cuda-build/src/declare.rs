@@ -1,5 +1,6 @@
 //! Declarations of kernels in Rust, from what they take and from what the build script says of them.
 
+mod chosen;
 mod identifiers;
 mod types;
 
@@ -64,64 +65,11 @@ impl Declaration<'_> {
             if index > 0 {
                 text.push('\n');
             }
-            let method = self.method(kernel, *said, &mut methods)?;
+            let method = self.method_of(kernel, *said, &mut methods)?;
             self.kernel(&mut text, kernel, *said, &method)?;
         }
         text.push_str("    }\n}\n");
         Ok(Some(text))
-    }
-
-    /// Each kernel with what is said of it.
-    fn chosen(&self) -> Result<Vec<(&KernelInterface, Option<&Kernel>)>, Error> {
-        let all = &self.interface.kernels;
-        let mut chosen: Vec<(&KernelInterface, Option<&Kernel>)> =
-            all.iter().map(|kernel| (kernel, None)).collect();
-        for said in self.kernels {
-            let exact = |kernel: &KernelInterface| {
-                kernel.name.symbol == said.name
-                    || without_blanks(&kernel.name.to_string()) == without_blanks(&said.name)
-            };
-            let mut meant: Vec<usize> = (0..all.len())
-                .filter(|&index| all.get(index).is_some_and(exact))
-                .collect();
-            if meant.is_empty() {
-                let is_meant = |index: &usize| {
-                    all.get(*index)
-                        .is_some_and(|kernel| kernel.name.is_meant_by(&said.name))
-                };
-                meant = (0..all.len()).filter(is_meant).collect();
-            }
-            let [only] = meant.as_slice() else {
-                return Err(self.no_kernel(&said.name, &meant));
-            };
-            if let Some((_, place)) = chosen.get_mut(*only) {
-                if place.is_some() {
-                    return Err(self.error(&said.name, "something is said of it twice"));
-                }
-                *place = Some(said);
-            }
-        }
-        chosen.retain(|(_, said)| !said.is_some_and(|said| said.is_skipped));
-        Ok(chosen)
-    }
-
-    fn no_kernel(&self, name: &str, meant: &[usize]) -> Error {
-        let all = self.interface.kernels.iter().enumerate();
-        let listed = all.filter(|(index, _)| meant.is_empty() || meant.contains(index));
-        let names: Vec<String> = listed
-            .map(|(_, kernel)| format!("`{}` ({})", kernel.name, kernel.name.symbol))
-            .collect();
-        let why = if meant.is_empty() {
-            "there is no such kernel"
-        } else {
-            "several kernels have this name"
-        };
-        let names = if names.is_empty() {
-            "none".to_owned()
-        } else {
-            names.join(", ")
-        };
-        self.error(name, &format!("{why}; the kernels are: {names}"))
     }
 
     fn error(&self, kernel: &str, why: &str) -> Error {
@@ -133,7 +81,7 @@ impl Declaration<'_> {
     }
 
     /// The name of a kernel's method.
-    fn method(
+    fn method_of(
         &self,
         kernel: &KernelInterface,
         said: Option<&Kernel>,
@@ -348,12 +296,6 @@ fn docs(
         lines.push(format!("The kernel in `{source}` is run: what it demands of its arguments and of its launch must hold."));
     }
     lines
-}
-
-fn without_blanks(text: &str) -> String {
-    text.chars()
-        .filter(|letter| !letter.is_whitespace())
-        .collect()
 }
 
 #[cfg(test)]

@@ -112,6 +112,62 @@ fn what_is_said_of_parameters() {
 }
 
 #[test]
+fn what_is_said_of_a_template_holds_for_its_instances() {
+    let all = Kernel::new("scale")
+        .rename("data", "values")
+        .vouch("for_len(values)");
+    let one = Kernel::new("ns::scale<float,4>").len("data", "4");
+    let kernels = [all.clone(), one];
+    assert_eq!(
+        line(&kernels, &types(), "scale_double_2"),
+        "pub safe fn scale_double_2(values: &mut [f64], by: f64);"
+    );
+    assert_eq!(
+        line(&kernels, &types(), "scale_float_4"),
+        "pub unsafe fn scale_float_4(data: &mut [f32; 4], by: f32);"
+    );
+    let twice = declared(&[all.clone(), all], &types()).unwrap_err();
+    assert!(twice.to_string().ends_with("something is said of it twice"));
+}
+
+/// Functions of one name are no instances of a template: each has its own parameters.
+#[test]
+fn overloads_are_told_apart() {
+    let ptx = ".version 7.0 .target sm_52 .address_size 64
+        .visible .entry _Z3fooi(.param .u32 a) { ret; } .visible .entry _Z3foof(.param .f32 a) { ret; }";
+    let interface = Interface::read(ptx, "test").unwrap();
+    let of = |kernels: &[Kernel]| {
+        let declaration = Declaration {
+            name: "a",
+            type_name: Some("Foo"),
+            source: "a.cu",
+            image: "ptx \"a.ptx\"",
+            interface: &interface,
+            kernels,
+            types: &types(),
+        };
+        declaration.text().map(Option::unwrap_or_default)
+    };
+    let text = of(&[Kernel::new("_Z3foof").method("foo_f32")]).unwrap();
+    assert!(text.contains("unsafe extern Foo from"));
+    assert!(
+        text.contains("#[name = \"_Z3foof\"]\n        pub unsafe fn foo_f32(p0: f32);"),
+        "{text}"
+    );
+    assert!(
+        text.contains("#[name = \"_Z3fooi\"]\n        pub unsafe fn foo(p0: i32);"),
+        "{text}"
+    );
+    let error = of(&[Kernel::new("foo")]).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "several kernels have this name; the kernels are: `foo` (_Z3fooi), `foo` (_Z3foof)"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
 fn types_of_rust_are_given_by_name() {
     let mut types = types();
     types.add("ns::Particle", "crate::Particle");
@@ -132,9 +188,9 @@ fn what_does_not_fit_is_refused() {
             "cannot declare the kernel `vector_add` of kernels/a_test.cu: there is no such kernel; "
         ) && none.contains(kernels)
     );
-    let two = refused(Kernel::new("scale"));
+    let two = refused(Kernel::new("scale").method("scale"));
     assert!(
-        two.contains("several kernels have this name; the kernels are: `ns::scale<double, 2>`")
+        two.contains("several kernels have this name, which cannot all have the method `scale`; the kernels are: `ns::scale<double, 2>`")
             && !two.contains("vectorAdd"),
         "{two}"
     );

@@ -96,6 +96,21 @@ impl KernelInterface {
         }
     }
 
+    /// Whether a name is this kernel's alone: its symbol, or its whole name with the template's arguments.
+    pub(crate) fn is_exactly(&self, name: &str) -> bool {
+        let letters = |text: &str| -> String {
+            text.chars()
+                .filter(|letter| !letter.is_whitespace())
+                .collect()
+        };
+        self.name.symbol == name || letters(&self.name.to_string()) == letters(name)
+    }
+
+    /// Whether it was made from a template.
+    pub(crate) fn is_instance(&self) -> bool {
+        !self.name.template_arguments.is_empty()
+    }
+
     fn is_untyped(&self) -> bool {
         self.name.parameters.is_none() && !self.parameters.is_empty()
     }

@@ -42,7 +42,8 @@ pub(crate) enum Change {
 
 impl Kernel {
     /// The kernel with this name: as in the source, `scale`; with namespaces and template arguments where that is not enough,
-    /// `filters::scale<float, 4>`; or as in the image.
+    /// `filters::scale<float, 4>`; or as in the image. A template's name without arguments means all its instances of which nothing
+    /// else is said.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
