@@ -20,7 +20,11 @@ fn main() {
         .value("count", "len(values)")
         .vouch("grid = 1, block = 256");
     Build::new()
-        .file(Source::new("kernels/particles.cu").kernel(step).kernel(scale))
+        .file(
+            Source::new("kernels/particles.cu")
+                .kernel(step)
+                .kernel(scale),
+        )
         .file(Source::new("kernels/sums.cu").type_name("Sums").kernel(sum))
         .rust_type("Particle", "crate::Particle")
         .rust_type("Step", "crate::Step")
