@@ -1,4 +1,10 @@
-//! The real NVRTC of this machine: each that the search finds, or those in the directories that `CUDA_NVRTC_TEST_PATHS` lists.
+//! The real NVRTC of this machine: each that the search finds, or those in the directories that `CUDA_NVRTC_TEST_PATHS` lists;
+//! and the real nvJitLink, from `CUDA_NVJITLINK_TEST_PATHS`.
+
+#[path = "real/link.rs"]
+mod link;
+#[path = "real/results.rs"]
+mod results;
 
 use std::path::PathBuf;
 

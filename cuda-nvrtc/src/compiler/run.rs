@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 use std::ffi::CString;
-use std::io;
-use std::thread;
 
 use cuda_driver::Version;
 
@@ -14,14 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::headers;
 use crate::nvrtc::{Nvrtc, RawProgram};
 use crate::program::{Encoded, Program, c_text};
+use crate::stack;
 
-/// Stack for the compiler at least, in bytes. It descends into nested code; the 2 MiB of an ordinary thread end at a
-/// thousand parentheses, and with them the process.
-const STACK: usize = 256 << 20;
-/// Stack for each byte of source beyond that: one level of nesting takes less than 3 KiB, and at least one byte of source.
-const STACK_PER_BYTE: usize = 4 << 10;
-/// Stack at most, in bytes; only what is touched is ever backed by memory.
-const MOST_STACK: usize = 16 << 30;
 /// What the compiler calls the list of name expressions.
 const NAMES: &str = "__nv_name_map";
 /// Files that are larger than this are not read for an excerpt, in bytes.
@@ -41,33 +33,8 @@ pub(super) fn compile(
         .iter()
         .map(|it| c_text(it, || format!("the option `{it}`").into()))
         .collect::<Result<_>>()?;
-    let needed = program.len().saturating_mul(STACK_PER_BYTE);
     let work = || here(nvrtc, program, encoded, plan, &arguments);
-    on_large_stack(needed.clamp(STACK, MOST_STACK), &work).unwrap_or_else(|error| {
-        Err(Error::new(
-            ErrorKind::OutOfMemory,
-            format!("no thread can be started for the compiler: {error}"),
-        ))
-    })
-}
-
-/// Runs `work` on a thread with that much stack, or with as much as the system gives.
-fn on_large_stack<T: Send>(mut stack: usize, work: &(dyn Fn() -> T + Sync)) -> io::Result<T> {
-    loop {
-        let done = thread::scope(|scope| {
-            let builder = thread::Builder::new()
-                .name("nvrtc".into())
-                .stack_size(stack);
-            let thread = builder.spawn_scoped(scope, work)?;
-            thread
-                .join()
-                .map_err(|_| io::Error::other("the thread of the compiler panicked"))
-        });
-        match done {
-            Err(error) if stack > STACK / 32 && error.kind() != io::ErrorKind::Other => stack /= 2,
-            done => return done,
-        }
-    }
+    stack::run(program.len(), &work)?
 }
 
 fn here(

@@ -10,7 +10,6 @@ use super::Found;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     Nvrtc,
-    #[allow(dead_code, reason = "the linker is not built yet")]
     JitLink,
 }
 
