@@ -46,6 +46,8 @@ pub trait CompileCu {
 
     /// Compiles a program with options, and loads it.
     ///
+    /// Where the options leave the output open and the driver refuses a cubin, PTX is compiled instead.
+    ///
     /// # Errors
     /// As [`compile_cu`](Self::compile_cu); [`ErrorKind::WrongOutput`] if the options ask for what is linked before it is
     /// loaded.
@@ -63,9 +65,32 @@ impl CompileCu for Context {
         options: &CompileOptions,
     ) -> Result<CompiledModule> {
         let compiler = Compiler::find_for(self.driver().version())?;
-        let compiled = compiler.compile_for(self.device(), program, options)?;
-        compiled.load(self)
+        let program = program.into();
+        let compiled = compiler.compile_for(self.device(), &program, options)?;
+        let architecture = compiled.architecture();
+        let is_choice = options.output.is_none() && compiled.output() == Output::Cubin;
+        match (compiled.load(self), architecture) {
+            // A driver that is older than the compiler, or the software driver in the place of the machine's.
+            (Err(error), Some(architecture)) if is_choice && is_refused(&error) => {
+                log::debug!("PTX is compiled, because the cubin is refused: {error}");
+                let options = options
+                    .clone()
+                    .output(Output::Ptx)
+                    .architecture(architecture);
+                compiler
+                    .compile_for(self.device(), &program, &options)?
+                    .load(self)
+            }
+            (loaded, _) => loaded,
+        }
     }
+}
+
+/// Whether the driver refused the form of an image.
+fn is_refused(error: &Error) -> bool {
+    let cause =
+        std::error::Error::source(error).and_then(|it| it.downcast_ref::<cuda_driver::Error>());
+    cause.is_some_and(|it| it.kind() == cuda_driver::ErrorKind::InvalidImage)
 }
 
 impl Compiled {
