@@ -33,6 +33,7 @@ mod launch_arguments;
 mod launch_attributes;
 mod launch_limits;
 mod library;
+mod linker;
 mod memory;
 mod mismatch;
 mod module;

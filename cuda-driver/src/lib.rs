@@ -52,6 +52,7 @@
 //! | [`Module`], [`Function`] | loaded code, and a kernel in it | [`Context::load_ptx`], [`Module::function`] |
 //! | [`Global`] | a global variable of a module | [`Module::global`] |
 //! | [`Library`], [`Kernel`] | code for every context, and a kernel in it | [`Driver::load_library_ptx`], [`Library::kernel`] |
+//! | [`Linker`] | images that become one | [`Context::create_linker`] |
 //!
 //! # Three tiers
 //!
@@ -100,6 +101,7 @@ mod function;
 pub mod kernels;
 mod launch;
 mod library;
+mod linker;
 mod memory;
 mod module;
 mod order;
@@ -124,6 +126,7 @@ pub use launch::{
     LaunchConfig, MemorySyncDomain, MemorySyncDomainMap, Null, Out, PreparedLaunch, RawParts,
 };
 pub use library::{Kernel, Library, LibraryOptions};
+pub use linker::{LinkedImage, Linker};
 pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,
     Lender, PinnedBuffer, PinnedSlice, PinnedSliceMut, RawAllocation,

@@ -1,13 +1,53 @@
 //! Libraries and their kernels.
 
 use cuda_driver::{
-    CacheConfig, LaunchConfig, Library, LibraryOptions, ModuleLoadingMode, SharedCarveout,
+    CacheConfig, JitOptions, LaunchConfig, Library, LibraryOptions, ModuleLoadingMode,
+    SharedCarveout,
 };
 
 use super::{Operation, context};
 use crate::support::kernels::{CONST_MEMORY, SHARED_DYNAMIC, VECTOR_ADD};
 
 pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        items: &[
+            "Context::create_linker",
+            "Linker::add_ptx",
+            "Linker::add_ptx_with",
+            "Linker::add_cubin",
+            "Linker::add_fatbin",
+            "Linker::add_object",
+            "Linker::add_archive",
+            "Linker::add_file",
+            "Linker::complete",
+            "LinkedImage::link_time",
+            "Context::load_linked",
+            "Driver::load_library_linked",
+        ],
+        run: |driver| {
+            let context = context(driver)?;
+            let mut linker = context.create_linker(&JitOptions::new())?;
+            linker.add_ptx("add", VECTOR_ADD)?;
+            linker.add_ptx_with("constants", CONST_MEMORY, &JitOptions::new())?;
+            #[allow(
+                clippy::multiple_unsafe_ops_per_block,
+                reason = "all for the same reason"
+            )]
+            // SAFETY: none of them is whole.
+            unsafe {
+                assert!(linker.add_cubin("none", &[]).is_err());
+                assert!(linker.add_fatbin("none", &[]).is_err());
+                assert!(linker.add_object("none", &[]).is_err());
+                assert!(linker.add_archive("none", &[]).is_err());
+                assert!(linker.add_file("/no such file").is_err());
+            }
+            let image = linker.complete()?;
+            assert!(image.link_time().is_none_or(|time| !time.is_zero()));
+            context.load_linked(&image)?.function("vector_add")?;
+            let library = driver.load_library_linked(&image)?;
+            library.function(&context, "polynomial").map(drop)
+        },
+    },
     Operation {
         items: &[
             "Driver::load_library_ptx",

@@ -3,10 +3,13 @@
 //! The driver finds the end of an image in the image itself, so a truncated one would make it read past the slice.
 //! Everything that tells it where to read is compared with the slice first.
 
+mod archive;
 mod cubin;
 mod fatbin;
 mod field;
 mod variables;
+
+pub(crate) use archive::MAGIC as ARCHIVE_MAGIC;
 
 use std::borrow::Cow;
 use std::ffi::{CString, c_void};
@@ -88,6 +91,14 @@ impl<'a> Image<'a> {
         match self {
             Self::Ptx(text) => text.as_ptr().cast(),
             Self::Cubin(image) | Self::Fatbin(image) => image.as_ptr(),
+        }
+    }
+
+    /// The size in bytes, the NUL of a text included.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Ptx(text) => text.as_bytes_with_nul().len(),
+            Self::Cubin(image) | Self::Fatbin(image) => image.bytes().len(),
         }
     }
 
@@ -190,7 +201,7 @@ pub(crate) enum Aligned<'a> {
 }
 
 impl<'a> Aligned<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         if bytes.as_ptr().addr().is_multiple_of(align_of::<u64>()) {
             return Self::Given(bytes);
         }
@@ -215,16 +226,26 @@ impl<'a> Aligned<'a> {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Given(bytes) => bytes,
             Self::Copy { words, len } => bytemuck::cast_slice(words).get(..*len).unwrap_or(&[]),
         }
     }
 
-    fn as_ptr(&self) -> *const c_void {
+    pub(crate) fn as_ptr(&self) -> *const c_void {
         self.bytes().as_ptr().cast()
     }
+}
+
+/// Refuses what is no whole object file of the host.
+pub(crate) fn check_object(bytes: &[u8]) -> Result<()> {
+    cubin::check_object(bytes).map_err(refused)
+}
+
+/// Refuses what is no whole archive.
+pub(crate) fn check_archive(bytes: &[u8]) -> Result<()> {
+    archive::check(bytes).map_err(refused)
 }
 
 fn refused(reason: String) -> Error {

@@ -22,12 +22,20 @@ struct Tables {
 
 /// Whether everything that the file's headers name lies in the slice; if not, what does not.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
+    check_tables(bytes, &header(bytes)?)
+}
+
+/// The same for an object file of the host.
+pub(super) fn check_object(bytes: &[u8]) -> Result<(), String> {
+    check_tables(bytes, &header_of(bytes, None)?)
+}
+
+fn check_tables(bytes: &[u8], tables: &Tables) -> Result<(), String> {
     let len = bytes.len();
-    let tables = header(bytes)?;
     let bytes = Bytes(bytes);
     let truncated = |what: String, offset: usize, size: usize| {
         Err(format!(
-            "the cubin is truncated: {what} takes {size} bytes from byte {offset} on, but there are {len}"
+            "the file is truncated: {what} takes {size} bytes from byte {offset} on, but there are {len}"
         ))
     };
     let (offset, count) = tables.sections;
@@ -66,15 +74,27 @@ fn range(bytes: Bytes<'_>, offset: usize, size: usize) -> (usize, usize) {
     )
 }
 
-/// Reads the file's header.
+/// Reads the header of a cubin.
 fn header(image: &[u8]) -> Result<Tables, String> {
+    header_of(image, Some(MACHINE))
+}
+
+/// Reads the header of an ELF file, for that machine or for any.
+fn header_of(image: &[u8], wanted: Option<u16>) -> Result<Tables, String> {
     let bytes = Bytes(image);
     if !image.starts_with(MAGIC) {
-        return Err("it is not a cubin: it does not start as an ELF file does".into());
+        let what = if wanted.is_some() {
+            "a cubin"
+        } else {
+            "an object"
+        };
+        return Err(format!(
+            "it is not {what}: it does not start as an ELF file does"
+        ));
     }
     let len = image.len();
     let short =
-        || format!("the cubin is truncated: its header takes {HEADER} bytes, but there are {len}");
+        || format!("the file is truncated: its header takes {HEADER} bytes, but there are {len}");
     if bytes.byte(4).ok_or_else(short)? != 2 {
         return Err("it is a 32-bit ELF file; drivers take 64-bit cubins".into());
     }
@@ -82,7 +102,7 @@ fn header(image: &[u8]) -> Result<Tables, String> {
         return Err("it is a big-endian ELF file, which no cubin is".into());
     }
     let machine = bytes.half(18).ok_or_else(short)?;
-    if machine != MACHINE {
+    if wanted.is_some_and(|wanted| machine != wanted) {
         return Err(format!(
             "it is an ELF file for machine {machine}, not for a GPU ({MACHINE}); a host program or object holds its \
              GPU code inside, and `cuobjdump` takes it out"
@@ -95,7 +115,7 @@ fn header(image: &[u8]) -> Result<Tables, String> {
     let (segments, sections) = range(bytes, 32, 40);
     let (segment_count, mut section_count) = (half(56), half(60));
     if (segment_count > 0 && half(54) != SEGMENT) || (section_count > 0 && half(58) != SECTION) {
-        return Err("the cubin's tables have entries of an unknown size".into());
+        return Err("the file's tables have entries of an unknown size".into());
     }
     if section_count == 0 && sections != 0 {
         // More than 65,279 sections: their number stands in the first one.
