@@ -6,6 +6,7 @@ pub(crate) mod capture;
 pub(crate) mod context;
 pub(crate) mod event;
 pub(crate) mod execute;
+pub(crate) mod found;
 pub(crate) mod handle;
 pub(crate) mod heap;
 pub(crate) mod host;

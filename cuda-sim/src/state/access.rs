@@ -3,27 +3,24 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
+use std::sync::atomic::{AtomicBool, fence};
 
 use cuda_sim_machine::{Contents, Memory, MemoryFault};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::report::AccessKind;
+use crate::state::found::{Found, hit};
 use crate::state::order::check::Touch;
 use crate::state::order::touched::Touched;
 use crate::state::reach::Reach;
 use crate::state::space::{Block, Data, Origin, Presence, Space};
 
 /// The blocks that a kernel of one context may reach.
-///
-/// # Invariants
-/// `blocks` is sorted by address.
 #[derive(Debug)]
 pub(crate) struct DeviceView<'a> {
     space: &'a Space,
-    blocks: Vec<&'a Block>,
-    /// Indices of blocks that were accessed last, by part of the address: kernels stay in few blocks for long.
-    recent: [AtomicUsize; 8],
+    /// Those that it has accessed, outside the heap.
+    found: Found<'a>,
     /// Which of the blocks it may access.
     reach: Reach,
     /// Held while host memory is accessed, so that blocks on several threads do not race there among themselves.
@@ -42,11 +39,9 @@ pub(crate) struct DeviceView<'a> {
 
 impl<'a> DeviceView<'a> {
     pub(crate) fn new(space: &'a Space, reach: Reach, watch: bool, spread: bool) -> Self {
-        let blocks = space.blocks().collect();
         Self {
             space,
-            blocks,
-            recent: [const { AtomicUsize::new(usize::MAX) }; 8],
+            found: Found::new(),
             reach,
             host: Mutex::new(()),
             watch,
@@ -58,39 +53,31 @@ impl<'a> DeviceView<'a> {
     }
 
     /// The live block that holds all of the bytes, and where in it they start.
+    #[inline]
     fn find(&self, address: u64, size: usize) -> Result<(&'a Block, usize), MemoryFault> {
-        let hit = |block: &'a Block| {
-            let offset = address.wrapping_sub(block.address);
-            let Presence::Live(len) = block.presence else {
-                return None;
-            };
-            let end = offset.checked_add(size as u64)?;
-            (end <= len as u64).then_some((block, offset as usize))
-        };
-        let recent = self
-            .recent
-            .get((address >> 20) as usize % self.recent.len());
-        let known = recent.and_then(|recent| self.blocks.get(recent.load(Relaxed)));
-        if let Some(found) = known.and_then(|block| hit(block)) {
-            // Whatever is remembered was checked when it was found.
-            return Ok(found);
+        // Whatever was entered was checked before.
+        match self.found.last(address, size) {
+            Some(found) => Ok(found),
+            None => match self.found.search(address, size) {
+                Some(found) => Ok(found),
+                None => self.find_new(address, size),
+            },
         }
-        let index = self
-            .blocks
-            .partition_point(|block| block.address <= address)
-            .wrapping_sub(1);
-        match self.blocks.get(index).and_then(|block| hit(block)) {
+    }
+
+    /// The same of a block that may not have been accessed before.
+    fn find_new(&self, address: u64, size: usize) -> Result<(&'a Block, usize), MemoryFault> {
+        let block = self.space.covering(address);
+        match block.and_then(|block| hit(block, address, size)) {
             Some(found) if found.0.origin == Origin::Heap && self.reach.includes(found.0) => {
-                // Not remembered: what is allocated there changes while the kernel runs.
+                // Not entered: what is allocated there changes while the kernel runs.
                 if let Some(heap) = self.space.heaps.get(&found.0.address) {
                     heap.check(address, found.1, size)?;
                 }
                 Ok(found)
             }
             Some(found) if self.reach.includes(found.0) => {
-                if let Some(recent) = recent {
-                    recent.store(index, Relaxed);
-                }
+                self.found.enter(address, found.0);
                 Ok(found)
             }
             Some(_) => Err(refused(
@@ -162,7 +149,7 @@ impl<'a> DeviceView<'a> {
         if !self.watch {
             return Vec::new();
         }
-        let of_block = |block: &&'a Block| {
+        let of_block = |block: &'a Block| {
             let address = block.address;
             self.touched(block).take().map(move |(kind, bytes)| Touch {
                 block: address,
@@ -170,7 +157,8 @@ impl<'a> DeviceView<'a> {
                 bytes,
             })
         };
-        self.blocks.iter().flat_map(of_block).collect()
+        let blocks = self.found.blocks().into_iter();
+        blocks.flat_map(of_block).collect()
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Queue {
     /// Ordered with the legacy default stream.
     pub(crate) blocking: bool,
     pub(crate) operations: VecDeque<OperationId>,
+    /// How many of them are launches.
+    launches: usize,
     /// Whether the head is being executed elsewhere (a host function).
     pub(crate) running: bool,
     /// When the last executed operation ended, in nanoseconds of the virtual clock.
@@ -129,6 +131,8 @@ pub(crate) struct Operation {
     /// Operations that have this one in `after`.
     pub(crate) followers: Vec<OperationId>,
     pub(crate) work: Work,
+    /// Whether it was enqueued as a launch.
+    is_launch: bool,
     /// The earliest start by the virtual clock.
     pub(crate) not_before: u64,
     /// Number of the call that enqueued it.
@@ -156,6 +160,7 @@ impl State {
                 legacy,
                 blocking,
                 operations,
+                launches: 0,
                 running: false,
                 end: 0,
                 closed: false,
@@ -178,6 +183,7 @@ impl State {
             return id;
         };
         let (context, legacy, blocking) = (queue.context, queue.legacy, queue.blocking);
+        let is_launch = matches!(work, Work::Kernel(_));
         for earlier in after.iter().filter_map(|edge| self.operations.get(edge)) {
             self.order.wait(stream, &earlier.moment.seen());
         }
@@ -194,6 +200,7 @@ impl State {
         }
         if let Some(queue) = self.queues.get_mut(&stream) {
             queue.operations.push_back(id);
+            queue.launches += usize::from(is_launch);
         }
         edges.sort_unstable();
         edges.dedup();
@@ -218,6 +225,7 @@ impl State {
             after: edges,
             followers,
             work,
+            is_launch,
             not_before,
             call,
             moment,
@@ -230,16 +238,11 @@ impl State {
     pub(crate) fn full_queue(&self, stream: StreamId) -> Option<OperationId> {
         let limit = self.options.launch_queue;
         let queue = self.queues.get(&stream)?;
-        let is_launch = |id: &&OperationId| {
-            let operation = self.operations.get(id);
-            operation.is_some_and(|operation| matches!(operation.work, Work::Kernel(_)))
-        };
-        if queue.operations.len() < limit {
+        if queue.launches < limit {
             return None;
         }
-        let mut launches = queue.operations.iter().filter(is_launch).copied();
-        let first = launches.next()?;
-        (launches.count() + 1 >= limit).then_some(first)
+        let is_launch = |id: &&OperationId| self.operations.get(id).is_some_and(|it| it.is_launch);
+        queue.operations.iter().find(is_launch).copied()
     }
 
     /// Whether an operation has been executed.
@@ -286,6 +289,7 @@ impl State {
             } else {
                 queue.operations.retain(|entry| *entry != id);
             }
+            queue.launches -= usize::from(operation.is_launch);
             queue.running = false;
             queue.end = queue.end.max(end);
             if queue.closed && queue.operations.is_empty() {
