@@ -79,7 +79,7 @@ pub(crate) mod prelude {
     pub(crate) use crate::code;
     pub(crate) use crate::slot::SLOTS;
     pub(crate) use crate::state::State;
-    pub(crate) use crate::table::{Built, Pointer, built, check, shared, shim, slots, tell};
+    pub(crate) use crate::table::{Built, Pointer, built, checked, shared, shim, slots, tell};
 
     /// What a driver function answers.
     pub(crate) type Answer = Result<(), CUresult>;

@@ -25,7 +25,7 @@ impl Refusal {
     /// The code of the refusal; what is not built is kept for the one who asks what a program needs.
     pub(crate) fn note(&self, call: &Call<'_>) -> CUresult {
         if self.result == code::NOT_SUPPORTED {
-            call.instance.unsupported.lock().push(self.message.clone());
+            call.instance.note_unsupported(self.message.clone());
         }
         self.result
     }

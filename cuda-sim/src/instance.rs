@@ -35,9 +35,12 @@ pub(crate) struct Instance {
     pub(crate) runner: Mutex<Option<Sender<()>>>,
     calls: Mutex<BTreeMap<&'static str, u64>>,
     numbers: AtomicU64,
-    /// Names of functions that were called and are not built.
-    pub(crate) unsupported: Mutex<Vec<String>>,
+    /// Names of functions that were called and are not built, and of what else is not.
+    unsupported: Mutex<Vec<String>>,
 }
+
+/// Names of what is not built that are kept; programs that ask again and again must not fill the memory.
+const KEPT_UNSUPPORTED: usize = 1000;
 
 impl Instance {
     pub(crate) fn new(state: State) -> Self {
@@ -100,6 +103,19 @@ impl Instance {
         let state = self.state.lock();
         let named = |argument: &Named| (argument.0, trace.names.json(&state, argument));
         arguments.iter().map(named).collect()
+    }
+
+    /// Keeps the name of something that is not built, as long as there is room.
+    pub(crate) fn note_unsupported(&self, name: String) {
+        let mut names = self.unsupported.lock();
+        if names.len() < KEPT_UNSUPPORTED {
+            names.push(name);
+        }
+    }
+
+    /// What was asked for and is not built, in order.
+    pub(crate) fn unsupported(&self) -> Vec<String> {
+        self.unsupported.lock().clone()
     }
 
     /// Adds a report.

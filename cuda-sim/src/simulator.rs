@@ -184,10 +184,10 @@ impl Simulator {
     }
 
     /// The names of functions that were called although the software driver does not have them, and the PTX instructions that launches
-    /// failed for, in order.
+    /// failed for, in order: the first thousand, each as often as it was asked for.
     #[must_use]
     pub fn unsupported_calls(&self) -> Vec<String> {
-        self.instance.unsupported.lock().clone()
+        self.instance.unsupported()
     }
 
     /// Makes the `nth` call of `symbol` from now (1: the next) return `code` without doing anything; the symbol `*` stands for any.

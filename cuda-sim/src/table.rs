@@ -56,8 +56,12 @@ matches!(A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9);
 matches!(A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9, A10 B10);
 matches!(A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9, A10 B10, A11 B11);
 
-/// Compiles only where the types agree.
-pub(crate) const fn check<Ours: Matches<Theirs>, Theirs>() {}
+/// The addresses of a function; compiles only where the types agree.
+pub(crate) const fn checked<Ours: Matches<Theirs>, Theirs>(
+    pointers: [Pointer; SLOTS],
+) -> [Pointer; SLOTS] {
+    pointers
+}
 
 /// The addresses of one function in all slots.
 macro_rules! slots {
@@ -80,8 +84,8 @@ macro_rules! shim {
             extern "system" fn shim<const SLOT: usize>($($argument: $type),*) -> CUresult {
                 super::shared::$shared($($argument,)* SLOT, stringify!($symbol))
             }
-            pub(super) static POINTERS: [Pointer; SLOTS] = slots!(shim);
-            const _: () = check::<extern "system" fn($($type),*) -> CUresult, cuda_sys::signatures::$symbol>();
+            pub(super) static POINTERS: [Pointer; SLOTS] =
+                checked::<extern "system" fn($($type),*) -> CUresult, cuda_sys::signatures::$symbol>(slots!(shim));
         }
     };
 }

@@ -41,7 +41,7 @@ fn called(number: usize) -> CUresult {
     }
     let call = instance.count(symbol);
     instance.sites.note(call);
-    instance.unsupported.lock().push(symbol.to_owned());
+    instance.note_unsupported(symbol.to_owned());
     let message = format!("{symbol} is not implemented by the software driver");
     instance.add_report(Report::new(ReportKind::Unsupported, message, call));
     let planned = instance.faults.lock().next(&CallInfo {

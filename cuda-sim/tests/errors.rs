@@ -251,3 +251,13 @@ fn devices_are_described() {
         cuDeviceGetByPCIBusId(&raw mut device, c"0000:77:00.0".as_ptr())
     );
 }
+
+#[test]
+fn what_is_not_built_is_noted_as_long_as_there_is_room() {
+    let rig = Rig::new();
+    for _ in 0..1200 {
+        fails!(801, rig.cuda, cuMipmappedArrayDestroy(ptr::null_mut()));
+    }
+    let noted = rig.simulator.unsupported_calls();
+    assert_eq!(noted, vec!["cuMipmappedArrayDestroy"; 1000]);
+}

@@ -174,8 +174,7 @@ fn export_table(call: &Call<'_>, table: Out<*const c_void>, id: In<CUuuid>) -> A
             message,
             call.number,
         ));
-        let name = call.symbol.to_owned();
-        call.instance.unsupported.lock().push(name);
+        call.instance.note_unsupported(call.symbol.to_owned());
         return Err(code::NOT_SUPPORTED);
     }
     Err(code::INVALID_VALUE)

@@ -159,7 +159,7 @@ fn multi_device(
 /// Reports and keeps what is not built.
 fn unsupported(call: &Call<'_>, what: String) -> CUresult {
     let message = format!("{what} are not implemented by the software driver");
-    call.instance.unsupported.lock().push(message.clone());
+    call.instance.note_unsupported(message.clone());
     call.instance
         .add_report(Report::new(ReportKind::Unsupported, message, call.number));
     code::NOT_SUPPORTED
@@ -197,7 +197,7 @@ pub(super) fn launch(
         report.line = Some(what.line);
         report.instruction = Some(what.text.clone());
         state.add_report(report);
-        call.instance.unsupported.lock().push(message);
+        call.instance.note_unsupported(message);
         return Err(code::NOT_SUPPORTED);
     }
     let params = params.read(kernel)?;

@@ -73,6 +73,11 @@ impl<'a> Decoder<'_, 'a> {
         else {
             return Ok(false);
         };
+        // Another block's barrier can be arrived at, without learning its state, and cannot be waited for.
+        let other_block = space == Space::Cluster;
+        if other_block && matches!(operation, "test_wait" | "try_wait") {
+            return Ok(false);
+        }
         let one = Operand::Integer(1);
         let (run, destination, address, operand): (Access, _, _, _) = match (operation, operands) {
             ("init", [address, count]) => (mbarrier::init, None, address, count),
@@ -105,6 +110,9 @@ impl<'a> Decoder<'_, 'a> {
             }
             _ => return Ok(false),
         };
+        if other_block && destination.is_some_and(|state| !matches!(state, Operand::Sink)) {
+            return Ok(false);
+        }
         let mut instr = self.at(run, address, space)?;
         instr.src[3] = self.source(operand, Ty::B32)?;
         if let Some(state) = destination.filter(|state| !matches!(state, Operand::Sink)) {
