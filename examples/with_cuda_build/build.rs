@@ -26,6 +26,7 @@ fn main() {
                 .kernel(scale),
         )
         .file(Source::new("kernels/sums.cu").type_name("Sums").kernel(sum))
+        .file("kernels/types.cu")
         .rust_type("Particle", "crate::Particle")
         .rust_type("Step", "crate::Step")
         .committed("kernels/ptx")

@@ -1,15 +1,12 @@
-//! The generated methods on the software driver: right results, and refused calls.
+//! The generated methods: right results, and refused calls.
 
-use cuda_driver::{Context, Driver, LaunchConfig, Stream};
+mod support;
+
+use cuda_driver::LaunchConfig;
+use support::stream;
 use with_cuda_build::{PARTICLES_PTX, Particle, Particles, SUMS_PTX, Step, Sums};
 
 type Done = Result<(), Box<dyn std::error::Error>>;
-
-fn stream() -> Result<(Context, Stream), cuda_driver::Error> {
-    let context = Driver::simulated()?.device(0)?.primary_context()?;
-    let stream = context.create_stream()?;
-    Ok((context, stream))
-}
 
 #[test]
 fn structs_go_by_value_and_in_memory() -> Done {
