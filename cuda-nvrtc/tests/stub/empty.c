@@ -1,0 +1,2 @@
+// A library with nothing in it.
+int nothing_of_nvrtc;
