@@ -4,11 +4,15 @@
 
 mod diagnosis;
 mod global;
+#[cfg(all(test, feature = "simulator"))]
+mod hostile_tests;
 mod image;
 mod jit;
 mod load;
 mod loading;
 mod log_buffer;
+#[cfg(all(test, feature = "simulator"))]
+mod message_tests;
 mod names;
 mod open;
 mod ptx;

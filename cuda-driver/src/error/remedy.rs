@@ -22,6 +22,19 @@ pub(super) fn meaning(status: CUresult) -> Option<&'static str> {
             "the PTX is of a newer version than the driver takes"
         }
         CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => "the image has no code for this device",
+        CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => {
+            "the driver's compiler of PTX (the library nvidia-ptxjitcompiler) is not found"
+        }
+        CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED => {
+            "the image has only PTX for this device, and compiling PTX is switched off"
+        }
+        CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => {
+            "a library that the driver loads lacks a function that the driver needs"
+        }
+        CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED => {
+            "a library that the driver loads cannot be initialised"
+        }
+        CUresult::CUDA_ERROR_INVALID_SOURCE => "the code does not link or does not suit the target",
         CUresult::CUDA_ERROR_INVALID_IMAGE => "the image is not a module",
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS => {
             "a kernel accessed memory that is not there (the context is lost)"
@@ -66,6 +79,17 @@ pub(super) fn for_status(status: CUresult) -> Option<&'static str> {
         }
         CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
             "build for this device's compute capability, or embed PTX"
+        }
+        CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => {
+            "install it with the driver (a container needs the driver capability `compute`), or load a cubin for this device"
+        }
+        CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED => {
+            "unset CUDA_DISABLE_PTX_JIT, or build for this device's compute capability"
+        }
+        CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
+        | CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED => {
+            "the driver's libraries are of different versions: install the driver anew, and look for other copies of them on \
+             LD_LIBRARY_PATH"
         }
         CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => {
             "the kernel module and the user-mode driver differ; reboot, or install matching versions"

@@ -45,7 +45,11 @@ pub(crate) fn explain(
             error.because("the text is not PTX, which begins with `.version`")
         }
         CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
-            error.because(format!("{}, but {}", device(target), facts.made_for))
+            let error = error.because(format!("{}, but {}", device(target), facts.made_for));
+            match capability(target) {
+                Some(capability) => error.remedied_by(compile_for(capability)),
+                None => error,
+            }
         }
         CUresult::CUDA_ERROR_INVALID_SOURCE if options.contains(&CUjit_option::CU_JIT_TARGET) => {
             error.because(format!(
@@ -64,6 +68,15 @@ pub(crate) fn explain(
 
 fn capability(target: Target<'_>) -> Option<ComputeCapability> {
     target.device.and_then(|it| it.compute_capability().ok())
+}
+
+/// How to make code for a device, and for newer ones.
+fn compile_for(capability: ComputeCapability) -> String {
+    let number = format!("{}{}", capability.major, capability.minor);
+    format!(
+        "compile for it with PTX for newer ones, `nvcc -gencode arch=compute_{number},code=[sm_{number},compute_{number}]`, or \
+         load PTX"
+    )
 }
 
 fn device(target: Target<'_>) -> String {
@@ -97,7 +110,10 @@ fn explain_version(error: Error, cuda: Version, facts: &Facts) -> Error {
     match ptx::newest_for(cuda) {
         Some(newest) if version > newest => error
             .because(format!(
-                "the PTX is of version {version}, but this driver (CUDA {cuda}) takes PTX up to {newest}"
+                "the PTX is of version {version}{}, but this driver (CUDA {cuda}) takes PTX up to {newest}",
+                ptx::toolkit_of(version)
+                    .map(|toolkit| format!(", which toolkits of CUDA {toolkit} write"))
+                    .unwrap_or_default()
             ))
             .remedied_by(format!(
                 "update the driver, or emit PTX with an older toolkit or with `.version {newest}` or lower"

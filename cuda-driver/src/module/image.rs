@@ -270,6 +270,18 @@ fn unknown(bytes: &[u8]) -> String {
     )
 }
 
+/// A fat binary that passes the checks.
+#[cfg(all(test, feature = "simulator"))]
+pub(super) fn sample_fatbin() -> Vec<u8> {
+    fatbin::tests::sample()
+}
+
+/// The same with a compressed entry.
+#[cfg(all(test, feature = "simulator"))]
+pub(super) fn sample_compressed_fatbin() -> Vec<u8> {
+    fatbin::tests::compressed_sample()
+}
+
 /// A cubin that passes the checks.
 #[cfg(all(test, feature = "simulator"))]
 pub(super) fn sample_cubin() -> Vec<u8> {

@@ -49,6 +49,19 @@ pub(super) fn version(text: &str) -> Option<Version> {
     })
 }
 
+/// The toolkit that writes PTX of that version, as far as it is known.
+pub(super) fn toolkit_of(ptx: Version) -> Option<Version> {
+    let (major, minor) = match (ptx.major, ptx.minor) {
+        (6, minor @ 3..=5) => (10, minor - 3),
+        (7, minor @ 0..=8) => (11, minor),
+        (8, minor @ 0..=5) => (12, minor),
+        (8, minor @ 6..=8) => (12, minor + 1),
+        (9, minor @ 0..=5) => (13, minor),
+        _ => return None,
+    };
+    Some(Version { major, minor })
+}
+
 /// The newest PTX that a driver takes which supports that CUDA version, as far as it is known.
 pub(super) fn newest_for(cuda: Version) -> Option<Version> {
     let (major, minor) = match (cuda.major, cuda.minor) {
@@ -89,6 +102,16 @@ mod tests {
         assert_eq!(of("sm_90a").as_deref(), Some("9.0"));
         assert_eq!(of("sm_121").as_deref(), Some("12.1"));
         assert_eq!(of("texmode"), None);
+    }
+
+    #[test]
+    fn toolkits_that_write_a_version() {
+        let of = |major, minor| toolkit_of(Version { major, minor }).map(|it| it.to_string());
+        assert_eq!(of(7, 8).as_deref(), Some("11.8"));
+        assert_eq!(of(8, 5).as_deref(), Some("12.5"));
+        assert_eq!(of(8, 7).as_deref(), Some("12.8"));
+        assert_eq!(of(9, 0).as_deref(), Some("13.0"));
+        assert_eq!(of(99, 0), None);
     }
 
     #[test]

@@ -14,8 +14,13 @@ const SEGMENT: usize = 56;
 const NULL: u32 = 0;
 const NO_BITS: u32 = 8;
 
+/// What stands for a number of a section that is too large for its field.
+const MANY_SECTIONS: usize = 0xffff;
+
 /// Where the tables of an ELF file are.
 struct Tables {
+    /// The section with the names of sections.
+    names: usize,
     sections: (usize, usize),
     segments: (usize, usize),
 }
@@ -50,6 +55,12 @@ fn check_tables(bytes: &[u8], tables: &Tables) -> Result<(), String> {
         if kind != NULL && kind != NO_BITS && !bytes.has(start, size) {
             return truncated(format!("section {index}"), start, size);
         }
+    }
+    if count > 0 && tables.names >= count && tables.names != MANY_SECTIONS {
+        return Err(format!(
+            "the file is damaged: its section {} is to hold the names of sections, but there are {count}",
+            tables.names
+        ));
     }
     let (offset, count) = tables.segments;
     let size = count.saturating_mul(SEGMENT);
@@ -125,6 +136,7 @@ fn header_of(image: &[u8], wanted: Option<u16>) -> Result<Tables, String> {
             .unwrap_or(usize::MAX);
     }
     Ok(Tables {
+        names: half(62),
         sections: (sections, section_count),
         segments: (segments, segment_count),
     })

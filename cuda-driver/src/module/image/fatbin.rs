@@ -79,13 +79,19 @@ fn entry(content: Bytes<'_>, place: usize, index: usize) -> Result<(String, usiz
     if header < ENTRY || !content.has(place, size) {
         return Err(truncated(size));
     }
+    let packed = Packed::of(content, place, header);
+    if packed.is_some_and(|packed| !packed.is_possible(payload)) {
+        return Err(format!(
+            "the fat binary is damaged: its entry {index} claims to unpack more than its {payload} bytes can hold"
+        ));
+    }
     let architecture = field(28);
     let name = match kind {
         CUBIN => {
             // A compressed one does not start as an ELF file does.
             let start = place + header;
             let cubin = content.0.get(start..start + payload).unwrap_or(&[]);
-            if cubin.starts_with(cubin::MAGIC) {
+            if packed.is_none() && cubin.starts_with(cubin::MAGIC) {
                 cubin::check(cubin)
                     .map_err(|error| format!("in entry {index} of the fat binary, {error}"))?;
             }
@@ -95,6 +101,42 @@ fn entry(content: Bytes<'_>, place: usize, index: usize) -> Result<(String, usiz
         other => format!("kind {other} for {architecture}"),
     };
     Ok((name, place + size))
+}
+
+/// What the header of a compressed entry claims.
+#[derive(Clone, Copy)]
+struct Packed {
+    /// Bytes of the entry that are to be unpacked.
+    size: usize,
+    /// Bytes when unpacked.
+    content: usize,
+    is_lz4: bool,
+}
+
+impl Packed {
+    const LZ4: u32 = 0x2000;
+    const ZSTD: u32 = 0x8000;
+    /// The header of an entry that can be compressed.
+    const HEADER: usize = 64;
+
+    /// The claim of the entry at `place`, if it is compressed.
+    fn of(bytes: Bytes<'_>, place: usize, header: usize) -> Option<Self> {
+        let flags = bytes.word(place + 40).filter(|_| header >= Self::HEADER)?;
+        (flags & (Self::LZ4 | Self::ZSTD) != 0).then(|| Self {
+            size: bytes
+                .word(place + 16)
+                .and_then(|size| usize::try_from(size).ok())
+                .unwrap_or(usize::MAX),
+            content: bytes.size(place + 56).unwrap_or(usize::MAX),
+            is_lz4: flags & Self::ZSTD == 0,
+        })
+    }
+
+    /// Whether that much can come out of an entry of `payload` bytes.
+    fn is_possible(self, payload: usize) -> bool {
+        // A byte of LZ4 stands for 255 at most.
+        self.size <= payload && (!self.is_lz4 || self.content / 255 <= self.size)
+    }
 }
 
 #[cfg(test)]
@@ -113,16 +155,44 @@ pub(super) mod tests {
         entry
     }
 
-    /// A cubin for architecture 90 and PTX for 80.
-    pub(in super::super) fn sample() -> Vec<u8> {
-        let mut content = entry_of(CUBIN, 90, &cubin::tests::sample());
-        content.extend(entry_of(PTX, 80, b".version 8.0\n.target sm_80\n\0"));
+    /// The same text of PTX as it is and in LZ4, of literals alone.
+    pub(in super::super) fn compressed_sample() -> Vec<u8> {
+        let text = b".version 8.0\n.target sm_80\n\0";
+        let mut packed = vec![0xf0, u8::try_from(text.len() - 15).unwrap_or(0)];
+        packed.extend(text);
+        let mut entry = entry_of(PTX, 80, &packed);
+        entry[16] = u8::try_from(packed.len()).unwrap_or(0);
+        entry[41] = 0x20;
+        entry[56] = u8::try_from(text.len()).unwrap_or(0);
+        container(&[entry, entry_of(PTX, 80, text)].concat())
+    }
+
+    fn container(content: &[u8]) -> Vec<u8> {
         let mut image = MAGIC.to_vec();
         image.extend(VERSION.to_le_bytes());
         image.extend([16, 0]);
         image.extend(u64::try_from(content.len()).unwrap_or(0).to_le_bytes());
         image.extend(content);
         image
+    }
+
+    #[test]
+    fn compressed_entries_claim_no_more_than_they_can_hold() {
+        let image = compressed_sample();
+        assert_eq!(check(&image), Ok(()));
+        // The packed size, and the size when unpacked.
+        for (place, byte) in [(16 + 17, 1), (16 + 16, 0xff), (16 + 58, 1), (16 + 63, 0x80)] {
+            let mut hostile = image.clone();
+            hostile[place] = byte;
+            assert!(check(&hostile).is_err_and(|error| error.contains("claims to unpack")));
+        }
+    }
+
+    /// A cubin for architecture 90 and PTX for 80.
+    pub(in super::super) fn sample() -> Vec<u8> {
+        let mut content = entry_of(CUBIN, 90, &cubin::tests::sample());
+        content.extend(entry_of(PTX, 80, b".version 8.0\n.target sm_80\n\0"));
+        container(&content)
     }
 
     #[test]
