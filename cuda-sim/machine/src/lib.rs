@@ -73,8 +73,24 @@
 //! side by side, and different clusters go by those same rules.
 //!
 //! # Speed
-//! `cargo run --release -p cuda-sim-machine --example throughput` measures lane instructions per second on one core, for any processor and
-//! for the one at hand ([`Processor`]); `cargo run --release -p cuda-sim --example launch_throughput` measures launches through the driver.
+//! What a kernel would do again and again for nothing is found out when it is decoded: registers to which one statement alone moves a
+//! parameter, a special register or a constant hold it from the start; registers that are written before they are read need not be cleared
+//! between blocks; and accesses through an address register that has not changed know how the lanes lie to each other. None of this can be
+//! noticed: an instruction that has nothing left to do is executed, and counted, as one.
+//!
+//! Lane instructions (one PTX instruction of one active lane) per second, on one core of an AMD EPYC at 2.6 GHz, with AVX2 and FMA, the
+//! fastest of 15 launches:
+//!
+//! | kernel | the machine alone | through the driver, with its checks |
+//! |---|---|---|
+//! | saxpy | 3.0 G | 2.1 G |
+//! | tiled matrix product | 2.7 G | 2.6 G |
+//! | mandelbrot, which diverges | 2.4 G | |
+//! | scale, a loop of multiplications and additions | 4.0 G | |
+//!
+//! `cargo run --release -p cuda-sim-machine --example throughput` measures the first column, also with the operations for any processor
+//! ([`Processor`]); `cargo run --release -p cuda-sim --example launch_throughput 1` measures the second, and
+//! `cargo run --release -p cuda-sim --example launch_cost` what a launch of a small kernel costs.
 
 #![forbid(unsafe_code)]
 
