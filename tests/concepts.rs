@@ -32,6 +32,7 @@ mod launch;
 mod launch_arguments;
 mod launch_attributes;
 mod launch_limits;
+mod launches_in_flight;
 mod library;
 mod linker;
 mod memory;

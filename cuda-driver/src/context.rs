@@ -3,6 +3,7 @@
 //! C groups: primary context management and context management. Calls that need a current context push ours and pop it
 //! again; the caller's current context is never changed behind its back.
 
+mod checking;
 mod core;
 mod created;
 mod current;
@@ -18,6 +19,7 @@ use cuda_sys::{CUcontext, CUdevice};
 
 pub(crate) use self::core::ContextCore;
 use self::core::Ownership;
+pub use checking::LaunchChecking;
 pub use created::ContextFlags;
 pub use current::CurrentContext;
 pub(crate) use deferred::{Deferred, drop_owner};

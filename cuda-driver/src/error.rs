@@ -8,10 +8,13 @@ mod remedy;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use cuda_sys::{CUresult, LoadError, MissingSymbol};
 
 pub use kind::ErrorKind;
+
+use crate::launch::{LaunchInFlight, write_launches};
 
 /// The result of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -41,6 +44,7 @@ struct Inner {
     reason: Cow<'static, str>,
     remedy: Option<Cow<'static, str>>,
     log: Option<String>,
+    launches: Option<Arc<[LaunchInFlight]>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -76,6 +80,7 @@ impl Error {
             reason: reason.into(),
             remedy: None,
             log: None,
+            launches: None,
             source: None,
         }))
     }
@@ -138,6 +143,13 @@ impl Error {
         &self.0.reason
     }
 
+    /// Says which launches may have caused it.
+    #[cold]
+    pub(crate) fn with_launches(mut self, launches: Arc<[LaunchInFlight]>) -> Self {
+        self.0.launches = Some(launches);
+        self
+    }
+
     /// What kind of failure this is, to decide on in a program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -172,6 +184,15 @@ impl Error {
     #[must_use]
     pub fn log(&self) -> Option<&str> {
         self.0.log.as_deref()
+    }
+
+    /// For a kernel's fault: the launches of its context that were not known to be complete when it was found, by stream, the
+    /// latest of each last; of each stream the last sixteen at most. One of them is to blame, unless it was another program's.
+    ///
+    /// [`Context::set_launch_checking`](crate::Context::set_launch_checking) finds out which.
+    #[must_use]
+    pub fn launches_in_flight(&self) -> &[LaunchInFlight] {
+        self.0.launches.as_deref().unwrap_or_default()
     }
 
     /// Whether the error destroyed the context: every later call on it fails.
@@ -222,6 +243,9 @@ impl fmt::Display for Error {
         }
         if let Some(remedy) = &inner.remedy {
             write!(f, "; {remedy}")?;
+        }
+        if !self.launches_in_flight().is_empty() {
+            write_launches(f, self.launches_in_flight())?;
         }
         if let Some(log) = &inner.log {
             write!(f, "\n{}", log.trim_end())?;

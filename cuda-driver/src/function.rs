@@ -43,6 +43,8 @@ pub(crate) struct FunctionCore {
     name: Box<str>,
     module: Arc<ModuleCore>,
     plain_launch: cuLaunchKernel,
+    /// Of its name in the context's log of launches.
+    number: u32,
     /// The global variables that it touches, where a declaration says which.
     globals: Option<Box<[DeclaredGlobal]>>,
 }
@@ -171,6 +173,7 @@ impl Function {
             name: name.into(),
             module: Arc::clone(module),
             plain_launch: launch_address(module.context())?,
+            number: module.context().launches().number(name),
             globals: None,
         };
         if mode == ModuleLoadingMode::Eager {
@@ -265,6 +268,12 @@ impl FunctionCore {
     #[inline(always)]
     pub(crate) fn plain_launch(&self) -> cuLaunchKernel {
         self.plain_launch
+    }
+
+    /// The number that its launches are noted by.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -18,6 +18,7 @@ mod limits;
 mod macros;
 mod prepared;
 mod raw;
+mod recent;
 mod shape;
 mod staged;
 
@@ -39,6 +40,8 @@ pub use extended::ExtendedLaunchConfig;
 pub use host::{In, InOut, Out};
 pub use prepared::PreparedLaunch;
 pub use raw::RawParts;
+pub use recent::LaunchInFlight;
+pub(crate) use recent::{LaunchLog, RecentLaunches, write_launches};
 pub(crate) use shape::Shape;
 
 use crate::error::{Doing, Error, ErrorKind, Result};
@@ -128,6 +131,7 @@ impl Function {
             return match result {
                 Ok(()) => {
                     arguments.mark_home();
+                    stream.recent_launches().note(function.number());
                     Ok(())
                 }
                 // SAFETY: the caller's promise.
@@ -192,13 +196,15 @@ unsafe fn launch_carefully<A: KernelArguments>(
     process::permit().doing(|| format!("launch `{}`", function.name()))?;
     function.require_fit(stream, arguments.sizes().as_ref())?;
     let plain = stream.is_plain() && !function.touches_symbols();
-    if plain && arguments.are_at_home(stream.number()) {
+    let unchecked = !stream.context().checks_launches();
+    if plain && unchecked && arguments.are_at_home(stream.number()) {
         let mut pointers = arguments.pointers();
         // SAFETY: the caller's promise; what the arguments borrow is marked right after.
         let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
         return match result {
             Ok(()) => {
                 arguments.mark_home();
+                stream.recent_launches().note(function.number());
                 Ok(())
             }
             // SAFETY: the caller's promise.
@@ -256,7 +262,12 @@ fn launch_tracked(
         // SAFETY: the caller of the launch vouches for the kernel, and the tracker has all accesses.
         stream.enqueue(|| unsafe { config.enqueue(function, stream, pointers) })
     })
-    .map_err(|error| diagnosis::diagnose(function, &config.extended(), error))
+    .map_err(|error| diagnosis::diagnose(function, &config.extended(), error))?;
+    stream.recent_launches().note(function.number());
+    if stream.context().checks_launches() {
+        diagnosis::check(function, &config.extended(), stream)?;
+    }
+    Ok(())
 }
 
 /// Refuses memory that the stream's device cannot reach: another driver's, or another device's.

@@ -109,7 +109,9 @@ mod process;
 mod stream;
 
 pub use close::CloseError;
-pub use context::{CacheConfig, Context, ContextFlags, CurrentContext, Limit, MemoryInfo};
+pub use context::{
+    CacheConfig, Context, ContextFlags, CurrentContext, LaunchChecking, Limit, MemoryInfo,
+};
 pub use device::{
     ComputeCapability, ComputeMode, DecompressionAlgorithms, Device, NumaConfig, PciAddress,
     PciIdentifier, PeerLink, RdmaFlushOptions, RdmaWritesOrdering, ShareableHandleTypes, Uuid,
@@ -123,7 +125,8 @@ pub use function::{
 pub use launch::{
     AnyLaunchConfig, ClusterScheduling, DeviceMemory, DeviceMemoryMut, Dim3, DynamicArgument,
     ExtendedLaunchConfig, In, InOut, KernelArgument, KernelArguments, LaunchAttributes,
-    LaunchConfig, MemorySyncDomain, MemorySyncDomainMap, Null, Out, PreparedLaunch, RawParts,
+    LaunchConfig, LaunchInFlight, MemorySyncDomain, MemorySyncDomainMap, Null, Out, PreparedLaunch,
+    RawParts,
 };
 pub use library::{Kernel, Library, LibraryOptions};
 pub use linker::{LinkedImage, Linker};

@@ -10,9 +10,12 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Zero while nothing is forbidden: the top bit is set in a forked child, the others count running host functions.
+/// Zero while nothing is forbidden: the top bit is set in a forked child, the lower half counts running host functions, the
+/// rest contexts that check their launches.
 static RESTRICTIONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1 << (usize::BITS - 1);
+/// What each context counts that checks its launches: it forbids nothing, but launches look closer.
+const CHECKING: usize = 1 << (usize::BITS / 2);
 
 thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
@@ -22,6 +25,16 @@ thread_local! {
 #[inline(always)]
 pub(crate) fn restrictions() -> usize {
     RESTRICTIONS.load(Ordering::Relaxed)
+}
+
+/// Notes that a context checks its launches.
+pub(crate) fn begin_checking() {
+    RESTRICTIONS.fetch_add(CHECKING, Ordering::Relaxed);
+}
+
+/// Notes that a context checks its launches no more.
+pub(crate) fn end_checking() {
+    RESTRICTIONS.fetch_sub(CHECKING, Ordering::Relaxed);
 }
 
 /// Whether the driver may be called by this thread now.

@@ -190,20 +190,31 @@ inherent!(Stream, BorrowedStream, PerThreadStream);
 
 /// What every kind of stream can do; see [`AnyStream`] for the operations.
 pub(crate) fn synchronize(core: &StreamCore) -> Result<()> {
+    wait(core).doing(|| "synchronize the stream")
+}
+
+/// Makes the host wait for the stream, for a reason that the caller gives.
+pub(crate) fn wait(core: &StreamCore) -> Result<()> {
+    let mark = core.recent_launches().mark();
     core.enqueue(|| {
         // SAFETY: the stream is live as long as its core.
         unsafe { call!(core.driver(), cuStreamSynchronize(core.as_raw())) }
-    })
-    .doing(|| "synchronize the stream")
+    })?;
+    core.recent_launches().complete(mark);
+    Ok(())
 }
 
 pub(crate) fn is_idle(core: &StreamCore) -> Result<bool> {
+    let mark = core.recent_launches().mark();
     let result = core.enqueue(|| {
         // SAFETY: the stream is live as long as its core.
         unsafe { call!(core.driver(), cuStreamQuery(core.as_raw())) }
     });
     match result {
-        Ok(()) => Ok(true),
+        Ok(()) => {
+            core.recent_launches().complete(mark);
+            Ok(true)
+        }
         Err(error) if error.is_status(cuda_sys::CUresult::CUDA_ERROR_NOT_READY) => Ok(false),
         Err(error) => Err(error.doing("query the stream")),
     }

@@ -12,10 +12,16 @@ pub(crate) fn is_child(test: &str) -> bool {
 
 /// Runs the test of that full name in a child process, and gives what it left; fails if it takes longer than a minute.
 pub(crate) fn run(test: &str) -> Output {
+    run_with(test, &[])
+}
+
+/// The same with variables of the environment.
+fn run_with(test: &str, variables: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("the path of this program");
     let mut child = Command::new(program)
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(VARIABLE, test)
+        .envs(variables.iter().copied())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -37,7 +43,12 @@ pub(crate) fn run(test: &str) -> Output {
 
 /// Runs the test in a child process that must succeed and have run it.
 pub(crate) fn must_succeed(test: &str) -> String {
-    let output = run(test);
+    must_succeed_with(test, &[])
+}
+
+/// The same with variables of the environment.
+pub(crate) fn must_succeed_with(test: &str, variables: &[(&str, &str)]) -> String {
+    let output = run_with(test, variables);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(

@@ -5,11 +5,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cuda_sys::{CUcontext, CUresult};
 
+use super::checking::Checking;
 use super::{CurrentContext, Deferred, events, next_stream_number};
 use crate::call;
 use crate::device::Device;
 use crate::driver::{Driver, context_key};
 use crate::error::{Doing, Error, Result};
+use crate::launch::LaunchLog;
 use crate::memory::staging::StagingPool;
 use crate::process;
 
@@ -40,6 +42,8 @@ pub(crate) struct ContextCore {
     /// How many deferred owners were not dropped yet.
     pub(super) deferred_count: AtomicUsize,
     stream_ordered_allocator: OnceLock<bool>,
+    launches: LaunchLog,
+    pub(super) checking: Checking,
 }
 
 // SAFETY: a CUcontext may be used from any thread (the driver is thread-safe, and which context is current is a property
@@ -62,6 +66,8 @@ impl ContextCore {
             deferred: Mutex::new(Vec::new()),
             deferred_count: AtomicUsize::new(0),
             stream_ordered_allocator: OnceLock::new(),
+            launches: LaunchLog::default(),
+            checking: Checking::from_environment(),
         }
     }
 
@@ -87,6 +93,16 @@ impl ContextCore {
     /// Whether there is a stream-ordered allocator, once that was asked.
     pub(crate) fn stream_ordered_allocator(&self) -> &OnceLock<bool> {
         &self.stream_ordered_allocator
+    }
+
+    /// The launches that are not known to be complete.
+    pub(crate) fn launches(&self) -> &LaunchLog {
+        &self.launches
+    }
+
+    /// Whether each launch waits for its kernel.
+    pub(crate) fn checks_launches(&self) -> bool {
+        self.checking.is_on()
     }
 
     pub(crate) fn staging(&self) -> &StagingPool {
@@ -123,7 +139,7 @@ impl ContextCore {
             Ok(value) => Ok(value),
             Err(error) => {
                 self.note(&error);
-                Err(self.driver.explain(error))
+                Err(self.driver.explain(self.blame(error)))
             }
         }
     }
@@ -136,12 +152,26 @@ impl ContextCore {
         }
     }
 
+    /// Adds to an error of a kernel which launches may have caused it.
+    #[cold]
+    fn blame(&self, error: Error) -> Error {
+        if !error.is_sticky() {
+            return error;
+        }
+        error.with_launches(self.launches.at_fault())
+    }
+
     /// Makes the host wait until nothing runs in the context.
     pub(crate) fn synchronize(&self) -> Result<()> {
+        let marks = self.launches.mark();
         let _current = self.push()?;
         // SAFETY: the context is current.
         let result = unsafe { call!(self.driver, cuCtxSynchronize()) };
-        self.watch(result).doing(|| "synchronize the context")
+        self.watch(result).doing(|| "synchronize the context")?;
+        for (stream, mark) in marks {
+            stream.complete(mark);
+        }
+        Ok(())
     }
 
     /// Whether a drop may still call the driver.
@@ -230,6 +260,8 @@ impl ContextCore {
         std::mem::swap(&mut remains.staging, &mut self.staging);
         std::mem::swap(&mut remains.deferred, &mut self.deferred);
         std::mem::swap(&mut remains.deferred_count, &mut self.deferred_count);
+        std::mem::swap(&mut remains.launches, &mut self.launches);
+        std::mem::swap(&mut remains.checking, &mut self.checking);
         remains
     }
 }

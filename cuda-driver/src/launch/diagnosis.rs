@@ -2,10 +2,12 @@
 
 use cuda_sys::CUresult;
 
+use super::config::LaunchConfig;
 use super::extended::ExtendedLaunchConfig;
 use super::limits::Limits;
-use crate::error::Error;
+use crate::error::{Doing, Error, Result};
 use crate::function::FunctionCore;
+use crate::stream::{StreamCore, wait};
 
 /// Says which limit a refused launch exceeds, as far as that can be told.
 #[cold]
@@ -38,4 +40,22 @@ pub(super) fn diagnose(
         ),
         _ => error,
     }
+}
+
+/// Waits for a kernel that was just launched, and names it if it fails.
+#[cold]
+pub(super) fn check(
+    function: &FunctionCore,
+    config: &ExtendedLaunchConfig,
+    stream: &StreamCore,
+) -> Result<()> {
+    wait(stream).doing(|| {
+        let LaunchConfig {
+            grid,
+            block,
+            dynamic_shared_bytes: shared,
+        } = config.config;
+        let name = function.name();
+        format!("run `{name}` in {grid} blocks of {block} threads with {shared} bytes of dynamic shared memory")
+    })
 }

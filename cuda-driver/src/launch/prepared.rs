@@ -123,6 +123,7 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
             return match result {
                 Ok(()) => {
                     arguments.mark_home();
+                    stream.recent_launches().note(function.number());
                     Ok(())
                 }
                 Err(error) => {

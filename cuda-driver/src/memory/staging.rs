@@ -12,6 +12,7 @@ use cuda_sys::CU_MEMHOSTALLOC_PORTABLE;
 use crate::call;
 use crate::context::{ContextCore, RawEvent};
 use crate::error::{Doing, Result};
+use crate::launch::RecentLaunches;
 use crate::stream::{StreamCore, relaxed};
 
 /// Copies up to this many bytes share a buffer.
@@ -301,6 +302,8 @@ pub(super) struct Bounce {
     buffer: Option<Buffer>,
     event: Option<RawEvent>,
     pending: bool,
+    /// The launches that are complete when the copy is.
+    before: Option<(Arc<RecentLaunches>, usize)>,
     context: Arc<ContextCore>,
 }
 
@@ -313,6 +316,7 @@ impl Bounce {
             buffer: Some(StagingPool::take(context, size)?),
             event: Some(event),
             pending: false,
+            before: None,
             context: Arc::clone(context),
         })
     }
@@ -334,6 +338,8 @@ impl Bounce {
         let Some(event) = &self.event else {
             return Ok(());
         };
+        let launches = stream.recent_launches();
+        self.before = Some((Arc::clone(launches), launches.mark()));
         stream.enqueue(|| event.record(&self.context, stream.as_raw()))
     }
 
@@ -343,6 +349,9 @@ impl Bounce {
             self.context.event_synchronize(event)?;
         }
         self.pending = false;
+        if let Some((launches, mark)) = self.before.take() {
+            launches.complete(mark);
+        }
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use crate::context::{ContextCore, drop_owner, next_stream_number};
 use crate::driver::Driver;
 use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::flag::Flag;
+use crate::launch::RecentLaunches;
 use crate::memory::staging::Staging;
 use crate::process;
 
@@ -41,6 +42,7 @@ pub struct StreamCore {
     special: Flag,
     staging: Mutex<Staging>,
     owner: Mutex<Option<Box<dyn Any + Send>>>,
+    recent_launches: Arc<RecentLaunches>,
 }
 
 // SAFETY: a CUstream may be used from any thread; the per-thread handle, which means another stream on each thread, is
@@ -72,6 +74,7 @@ impl StreamCore {
             special: Flag::new(kind != Kind::Owned),
             staging: Mutex::new(Staging::new()),
             owner: Mutex::new(owner),
+            recent_launches: context.launches().stream(number),
         }
     }
 
@@ -92,6 +95,12 @@ impl StreamCore {
 
     pub(crate) fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// The launches that are not known to be complete.
+    #[inline(always)]
+    pub(crate) fn recent_launches(&self) -> &Arc<RecentLaunches> {
+        &self.recent_launches
     }
 
     pub(crate) fn staging(&self) -> &Mutex<Staging> {
