@@ -135,13 +135,11 @@ impl Function {
                     Ok(())
                 }
                 // SAFETY: the caller's promise.
-                Err(error) => unsafe {
-                    after_failure(function, stream, &config, &arguments, error)
-                },
+                Err(error) => unsafe { after_failure(function, stream, &config, arguments, error) },
             };
         }
         // SAFETY: the caller's promise.
-        unsafe { launch_carefully(function, stream, &config, &arguments) }
+        unsafe { launch_carefully(function, stream, &config, arguments) }
     }
 }
 
@@ -163,13 +161,15 @@ impl FunctionCore {
 ///
 /// # Safety
 /// As [`Function::launch`], which has failed; it is repeated only if nothing was enqueued.
+//
+// The arguments come by value, so that a launch that succeeds need not have them in memory.
 #[cold]
 #[inline(never)]
 unsafe fn after_failure<A: KernelArguments>(
     function: &FunctionCore,
     stream: &StreamCore,
     config: &dyn Config,
-    arguments: &A,
+    arguments: A,
     error: Error,
 ) -> Result<()> {
     let mut pointers = arguments.pointers();
@@ -191,7 +191,7 @@ unsafe fn launch_carefully<A: KernelArguments>(
     function: &FunctionCore,
     stream: &StreamCore,
     config: &dyn Config,
-    arguments: &A,
+    arguments: A,
 ) -> Result<()> {
     process::permit().doing(|| format!("launch `{}`", function.name()))?;
     function.require_fit(stream, arguments.sizes().as_ref())?;

@@ -128,12 +128,12 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
                 }
                 Err(error) => {
                     // SAFETY: the caller's promise.
-                    unsafe { after_failure(function, stream, &self.config, &arguments, error) }
+                    unsafe { after_failure(function, stream, &self.config, arguments, error) }
                 }
             };
         }
         // SAFETY: the caller's promise.
-        unsafe { launch_carefully(function, stream, &self.config, &arguments) }
+        unsafe { launch_carefully(function, stream, &self.config, arguments) }
     }
 
     /// The kernel.
