@@ -211,7 +211,11 @@ pub(crate) fn own_inputs(package: &Path, out: &Path, inputs: &[PathBuf]) -> Vec<
 }
 
 /// Of files with their names, and of options; nothing if a file cannot be read. How lines end does not count: git changes it.
-fn fingerprint(package: &Path, inputs: &[PathBuf], options: Fingerprint) -> Option<Fingerprint> {
+pub(crate) fn fingerprint(
+    package: &Path,
+    inputs: &[PathBuf],
+    options: Fingerprint,
+) -> Option<Fingerprint> {
     let mut all = options;
     for input in inputs {
         let content = fs::read(package.join(input)).ok()?;

@@ -61,6 +61,16 @@ fn quoted(word: &OsStr) -> String {
 /// What to do, for the failures that have nothing to do with the source.
 fn remedy(nvcc: &Nvcc, lines: &[String]) -> Option<String> {
     let says = |text: &str| lines.iter().any(|line| line.contains(text));
+    if says("Unsupported gpu architecture") || says("is not defined for option 'gpu-architecture'")
+    {
+        let known = known_architectures(nvcc)?;
+        return Some(format!("CUDA {} compiles for {known}.", nvcc.version()));
+    }
+    remedy_of_text(lines)
+}
+
+fn remedy_of_text(lines: &[String]) -> Option<String> {
+    let says = |text: &str| lines.iter().any(|line| line.contains(text));
     let host = "name another one with `host_compiler` or in the variable NVCC_CCBIN";
     if says("unsupported GNU version") || says("unsupported clang version") {
         return Some(format!(
@@ -88,14 +98,15 @@ fn remedy(nvcc: &Nvcc, lines: &[String]) -> Option<String> {
             "nvcc needs a C++ compiler: install gcc or clang, or {host}."
         ));
     }
-    if says("Unsupported gpu architecture") || says("is not defined for option 'gpu-architecture'")
-    {
-        let known = known_architectures(nvcc)?;
-        return Some(format!("CUDA {} compiles for {known}.", nvcc.version()));
-    }
     if says("cuda_runtime.h: No such file") {
         return Some(
             "The headers of the CUDA runtime are not installed: the toolkit has them, and pip's package nvidia-cuda-runtime.".into(),
+        );
+    }
+    let of_cccl = ["nv/target: No such file", "cuda/std/", "cub/", "thrust/"];
+    if of_cccl.iter().any(|text| says(text)) && says("No such file") {
+        return Some(
+            "The headers of the CUDA Core Compute Libraries are not installed: the toolkit has them, and pip's package nvidia-cuda-cccl.".into(),
         );
     }
     None
@@ -118,6 +129,45 @@ fn known_architectures(nvcc: &Nvcc) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What compilers say that lack something, and what is said about it.
+    #[test]
+    fn failures_that_are_not_the_source_s_have_remedies() {
+        for (line, expected) in [
+            (
+                "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 11",
+                "so new a C++ compiler: name another",
+            ),
+            (
+                "nvcc fatal   : Cannot find compiler 'cl.exe' in PATH",
+                "developer prompt of Visual Studio",
+            ),
+            ("sh: 1: gcc: not found", "install gcc or clang"),
+            (
+                "<command-line>: fatal error: cuda_runtime.h: No such file or directory",
+                "nvidia-cuda-runtime",
+            ),
+            (
+                "cuda_fp16.h:4100:10: fatal error: nv/target: No such file or directory",
+                "nvidia-cuda-cccl",
+            ),
+            (
+                "a.cu:1:10: fatal error: cub/cub.cuh: No such file or directory",
+                "nvidia-cuda-cccl",
+            ),
+        ] {
+            let said = remedy_of_text(&[line.to_owned()]).unwrap_or_default();
+            assert!(said.contains(expected), "{line}: {said}");
+        }
+        assert_eq!(
+            remedy_of_text(&["a.cu(3): error: identifier \"m\" is undefined".into()]),
+            None
+        );
+        assert_eq!(
+            remedy_of_text(&["a.cu:1:10: fatal error: mine.h: No such file or directory".into()]),
+            None
+        );
+    }
 
     #[test]
     fn commands_can_be_typed() {

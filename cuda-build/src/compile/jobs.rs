@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use super::record::{Record, of_file};
+use super::record::{Inputs, Record, of_file};
 use super::{dependencies, diagnostics};
 use crate::environment::Environment;
 use crate::fingerprint::Fingerprint;
@@ -24,6 +24,7 @@ pub(crate) struct Tools {
     host_compiler: Option<OsString>,
     /// The compiler, and the variables that change what it does.
     identity: Fingerprint,
+    inputs: Inputs,
 }
 
 impl Tools {
@@ -46,6 +47,7 @@ impl Tools {
             folder,
             host_compiler: environment.get("NVCC_CCBIN"),
             identity,
+            inputs: Inputs::default(),
         }
     }
 }
@@ -88,7 +90,7 @@ impl Job {
         let mut command = self.command(tools, &unfinished, &rule);
         let fingerprint = self.fingerprint(tools);
         if let Some(earlier) = Record::read(&record)
-            && earlier.holds(fingerprint, &tools.folder)
+            && earlier.holds(fingerprint, &tools.folder, &tools.inputs)
         {
             return Ok(earlier.into());
         }
@@ -166,7 +168,7 @@ impl Job {
         let inputs = compiled.inputs.iter().map(|input| {
             let path = tools.folder.join(input);
             let modified = fs::metadata(&path).ok()?.modified().ok()?;
-            let content = of_file(&path)?;
+            let content = tools.inputs.fingerprint(&path)?;
             (modified < start).then(|| (input.clone(), content))
         });
         Some(Record {

@@ -2,9 +2,11 @@
 //!
 //! The record is written last. An interrupted compilation leaves none, so that it is done again.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::fingerprint::Fingerprint;
 
@@ -76,12 +78,37 @@ impl Record {
     }
 
     /// Whether the same command would read and write the same now. Relative paths start at `folder`.
-    pub(super) fn holds(&self, command: Fingerprint, folder: &Path) -> bool {
-        let mut files = self.outputs.iter().chain(&self.inputs);
+    pub(super) fn holds(&self, command: Fingerprint, folder: &Path, inputs: &Inputs) -> bool {
         command == self.command
             && !self.outputs.is_empty()
             && !self.inputs.is_empty()
-            && files.all(|(path, fingerprint)| of_file(&folder.join(path)) == Some(*fingerprint))
+            && all_are(&self.outputs, |path| of_file(&folder.join(path)))
+            && all_are(&self.inputs, |path| inputs.fingerprint(&folder.join(path)))
+    }
+}
+
+fn all_are(files: &[(PathBuf, Fingerprint)], now: impl Fn(&Path) -> Option<Fingerprint>) -> bool {
+    files
+        .iter()
+        .all(|(path, fingerprint)| now(path) == Some(*fingerprint))
+}
+
+/// Fingerprints of files that were read once in this build: sources share most of their headers.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    known: Mutex<HashMap<PathBuf, Option<Fingerprint>>>,
+}
+
+impl Inputs {
+    /// The fingerprint of a file's contents, if it can be read. That of an earlier moment at worst: a record of it does not hold later.
+    pub(super) fn fingerprint(&self, path: &Path) -> Option<Fingerprint> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(path) {
+            return *known;
+        }
+        let fingerprint = of_file(path);
+        known().insert(path.to_owned(), fingerprint);
+        fingerprint
     }
 }
 
@@ -114,15 +141,19 @@ mod tests {
         assert_eq!(Record::read(&path), None);
         record.write(&path).unwrap();
         assert_eq!(Record::read(&path).as_ref(), Some(&record));
-        assert!(record.holds(record.command, folder.path()));
+        assert!(record.holds(record.command, folder.path(), &Inputs::default()));
     }
 
     #[test]
     fn any_change_ends_a_record() {
         let folder = Scratch::new();
         let record = record(&folder);
-        let holds = || record.holds(record.command, folder.path());
-        assert!(!record.holds(Fingerprint::of(b"nvcc -O3 a.cu"), folder.path()));
+        let holds = || record.holds(record.command, folder.path(), &Inputs::default());
+        assert!(!record.holds(
+            Fingerprint::of(b"nvcc -O3 a.cu"),
+            folder.path(),
+            &Inputs::default()
+        ));
         folder.write("a.cu", "other");
         assert!(!holds());
         folder.write("a.cu", "kernel");
@@ -150,6 +181,6 @@ mod tests {
         }
         // Cut off before the inputs it says nothing that could hold.
         let cut = Record::parse(&good[..good.find("input").unwrap()]).unwrap();
-        assert!(!cut.holds(cut.command, Path::new(".")));
+        assert!(!cut.holds(cut.command, Path::new("."), &Inputs::default()));
     }
 }

@@ -9,6 +9,7 @@ use super::{Run, Wanted};
 use crate::committed::{self, Committed, Mode, VARIABLE};
 use crate::compile::{Compiled, Job, Limit, Tools, run_all};
 use crate::declare::SIZE_OF_LONG;
+use crate::fingerprint::Fingerprint;
 use crate::interface::{Interface, Names, Probe};
 use crate::unit::Unit;
 use crate::{Error, Format, generate};
@@ -72,7 +73,7 @@ impl Run<'_> {
         for (wanted, compiled) in wanted.iter().zip(&compiled) {
             units.push(self.unit(wanted, compiled)?);
         }
-        self.probe(tools, &wanted, &mut units)?;
+        self.probe(tools, &wanted, &compiled, &mut units)?;
         for ((wanted, unit), compiled) in wanted.iter().zip(&units).zip(&compiled) {
             self.commit(tools, wanted, unit, compiled, mode)?;
         }
@@ -131,13 +132,19 @@ impl Run<'_> {
     }
 
     /// Asks the compiler for the types of kernels with C linkage. Where it does not tell them, they stay unknown.
-    fn probe(&self, tools: &Tools, wanted: &[Wanted<'_>], units: &mut [Unit]) -> Result<(), Error> {
+    fn probe(
+        &self,
+        tools: &Tools,
+        wanted: &[Wanted<'_>],
+        compiled: &[Compiled],
+        units: &mut [Unit],
+    ) -> Result<(), Error> {
         if !self.build.has_declarations {
             return Ok(());
         }
         let mut jobs = Vec::new();
-        let mut asking: Vec<(&mut Unit, Vec<String>)> = Vec::new();
-        for (wanted, unit) in wanted.iter().zip(units) {
+        let mut asking: Vec<(&mut Unit, Vec<String>, (PathBuf, String))> = Vec::new();
+        for ((wanted, compiled), unit) in wanted.iter().zip(compiled).zip(units) {
             let interface = Interface::read(&unit.ptx, &wanted.source.shown())?;
             let kernels: Vec<String> = interface.untyped().map(ToOwned::to_owned).collect();
             if kernels.is_empty() {
@@ -145,20 +152,33 @@ impl Run<'_> {
             }
             let source = self.folder.join(format!("{}.types.cu", unit.name));
             let original = self.package.join(&wanted.source.path);
-            generate::write(&source, &Probe::source(&original, &kernels))?;
+            let text = Probe::source(&original, &kernels);
+            // The same question that the compiler did not answer is not asked again.
+            let own = committed::own_inputs(&self.package, &self.out, &compiled.inputs);
+            let files = committed::fingerprint(&self.package, &own, self.options());
+            let question = files.unwrap_or(Fingerprint::EMPTY).with(text.as_bytes());
+            let question = question.with(tools.nvcc().build().as_bytes()).to_string();
+            let unanswered = self.folder.join(format!("{}.types.unanswered", unit.name));
+            if fs::read(&unanswered).is_ok_and(|asked| asked == question.as_bytes()) {
+                continue;
+            }
+            generate::write(&source, &text)?;
             jobs.push(Job {
                 source,
                 output: self.folder.join(format!("{}.types.ptx", unit.name)),
                 arguments: self.arguments(Format::Ptx),
             });
-            asking.push((unit, kernels));
+            asking.push((unit, kernels, (unanswered, question)));
         }
         let outputs: Vec<PathBuf> = jobs.iter().map(|job| job.output.clone()).collect();
         let results = self.run_jobs(tools, jobs);
-        for (((unit, kernels), result), output) in asking.into_iter().zip(results).zip(outputs) {
+        for ((asked, result), output) in asking.into_iter().zip(results).zip(outputs) {
+            let (unit, kernels, (unanswered, question)) = asked;
             if result.is_ok() {
                 let answer = fs::read(&output).unwrap_or_default();
                 unit.probe = Probe::read(&String::from_utf8_lossy(&answer), &kernels);
+            } else {
+                generate::write(&unanswered, &question)?;
             }
         }
         Ok(())
