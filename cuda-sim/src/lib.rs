@@ -57,6 +57,9 @@
 //!   one, never in its middle. What its threads do before they have waited (`griddepcontrol.wait`, or a barrier together with a thread that
 //!   had) counts as unordered with that kernel, and, where that one began early too, with those before it, whether or not it had waited when
 //!   it triggered its dependents. An event that a kernel triggers (`PROGRAMMATIC_EVENT`) is not there.
+//! * An access to shared memory that its cluster does not have, or to that of a block that has ended, gives `LAUNCH_FAILED`, and a launch of
+//!   clusters on a device without them `NOT_SUPPORTED`; what a real driver says there has not been seen. Which block is preferred for a
+//!   cluster (`PREFERRED_CLUSTER_DIMENSION`, scheduling policies) is checked and without effect.
 //! * Instructions for textures, matrices, bulk copies and the like are checked by their names only when a module is loaded.
 //! * Kernels are loaded when their module is, and registers are an estimate. Of the options that guide a compiler, the target and the most
 //!   registers have an effect.

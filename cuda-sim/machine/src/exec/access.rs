@@ -8,7 +8,6 @@ use crate::exec::findings::Site;
 use crate::exec::spaces::{CALL_PARAMS, Space, resolve};
 use crate::exec::unwritten::UnwrittenRead;
 use crate::{Contents, FaultKind, LaneFault, Lanes, WARP_SIZE, Window};
-use scattered::{gather, scatter};
 
 /// `size` bytes at `offset` of a memory of which each lane has `stride` bytes, or all share one piece where `stride` is 0.
 fn piece(
@@ -129,7 +128,7 @@ impl Env<'_> {
         }
         check_alignment(lanes)?;
         match space {
-            Space::Shared if gather(self.shared, lanes, into) => Ok(()),
+            Space::Shared if self.gather_shared(lanes, into) => Ok(()),
             Space::Global => self.load_lanes(site, lanes, into),
             Space::Generic if !touches_windows(lanes) => self.load_lanes(site, lanes, into),
             _ => self.read_windows(site, space, lanes, into, scope),
@@ -263,7 +262,7 @@ impl Env<'_> {
         }
         check_alignment(lanes)?;
         match space {
-            Space::Shared if scatter(self.shared, lanes, bytes) => Ok(()),
+            Space::Shared if self.scatter_shared(lanes, bytes) => Ok(()),
             Space::Global => self.store_lanes(lanes, bytes),
             Space::Generic if !touches_windows(lanes) => self.store_lanes(lanes, bytes),
             _ => self.write_windows(space, lanes, bytes, scope),

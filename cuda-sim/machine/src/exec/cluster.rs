@@ -14,7 +14,7 @@ use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
 pub(crate) use barrier::ClusterBarrier;
-pub(crate) use memory::{RANK_SHIFT, SharedView};
+pub(crate) use memory::{RANK_SHIFT, SharedView, own_offsets};
 
 /// The most blocks of a cluster.
 pub(crate) const MOST_BLOCKS: u32 = 16;

@@ -1,10 +1,38 @@
 //! Accesses of a warp to places of shared memory that do not follow each other.
 
-use crate::Lanes;
+use crate::exec::cluster::own_offsets;
+use crate::exec::env::Env;
+use crate::{Lanes, WARP_SIZE};
+
+impl Env<'_> {
+    /// Reads from the block's own shared memory, when all lanes lie there; says whether that is so. The alignment has been checked.
+    #[inline(always)]
+    pub(super) fn gather_shared(&self, lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
+        gather(self.shared, lanes, into)
+            || self.peers.rank() > 0
+                && gather(
+                    self.shared,
+                    &own_offsets(self.peers.rank(), lanes, &mut [0; WARP_SIZE]),
+                    into,
+                )
+    }
+
+    /// Writes in the same way.
+    #[inline(always)]
+    pub(super) fn scatter_shared(&mut self, lanes: &Lanes<'_>, bytes: &[u8]) -> bool {
+        scatter(self.shared, lanes, bytes)
+            || self.peers.rank() > 0
+                && scatter(
+                    self.shared,
+                    &own_offsets(self.peers.rank(), lanes, &mut [0; WARP_SIZE]),
+                    bytes,
+                )
+    }
+}
 
 /// Reads scattered lanes, when all of them lie inside; says whether that is so. The alignment has been checked.
 #[inline(always)]
-pub(super) fn gather(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
+fn gather(memory: &[u8], lanes: &Lanes<'_>, into: &mut [u8]) -> bool {
     match lanes.size {
         1 => gather_sized::<1>(memory, lanes, into),
         2 => gather_sized::<2>(memory, lanes, into),
@@ -32,7 +60,7 @@ fn gather_sized<const SIZE: usize>(memory: &[u8], lanes: &Lanes<'_>, into: &mut 
 
 /// Writes scattered lanes, when all of them lie inside; says whether that is so. The alignment has been checked.
 #[inline(always)]
-pub(super) fn scatter(memory: &mut [u8], lanes: &Lanes<'_>, bytes: &[u8]) -> bool {
+fn scatter(memory: &mut [u8], lanes: &Lanes<'_>, bytes: &[u8]) -> bool {
     match lanes.size {
         1 => scatter_sized::<1>(memory, lanes, bytes),
         2 => scatter_sized::<2>(memory, lanes, bytes),

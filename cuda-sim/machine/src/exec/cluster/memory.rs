@@ -6,7 +6,7 @@
 use super::Peers;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::spaces::Space;
-use crate::{FaultKind, Window};
+use crate::{FaultKind, Lanes, WARP_SIZE, Window};
 
 /// Where the number of the block starts in an address of shared memory.
 pub(crate) const RANK_SHIFT: u32 = 24;
@@ -14,6 +14,21 @@ pub(crate) const RANK_SHIFT: u32 = 24;
 /// The block that an address names, and the offset there.
 fn split(address: u64) -> (u64, u64) {
     (address >> RANK_SHIFT, address & ((1 << RANK_SHIFT) - 1))
+}
+
+/// The same accesses at offsets in the block's own shared memory. What lies in that of another block is far beyond it.
+pub(crate) fn own_offsets<'o>(
+    rank: u32,
+    lanes: &Lanes<'_>,
+    offsets: &'o mut [u64; WARP_SIZE],
+) -> Lanes<'o> {
+    let start = u64::from(rank) << RANK_SHIFT;
+    *offsets = lanes.addresses.map(|address| address.wrapping_sub(start));
+    Lanes {
+        mask: lanes.mask,
+        size: lanes.size,
+        addresses: offsets,
+    }
 }
 
 /// Shared memory to be looked at.
