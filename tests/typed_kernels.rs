@@ -6,7 +6,7 @@ mod shapes;
 
 use bytemuck::{Pod, Zeroable};
 use cuda_driver::kernels::{ElementType, KernelType};
-use cuda_driver::{ContextFlags, ErrorKind, LaunchConfig, Null, kernels};
+use cuda_driver::{ContextFlags, ErrorKind, In, InOut, LaunchConfig, Null, Out, kernels};
 
 use crate::support::bench::Bench;
 
@@ -128,6 +128,39 @@ fn structs_by_value_and_nullable_pointers() {
     assert_eq!(
         error.to_string(),
         "cannot launch `clamp`: `outside` has 2 elements where the kernel wants 1"
+    );
+}
+
+#[test]
+fn host_memory_is_an_argument_too() {
+    let bench = Bench::new();
+    let kernels = Typed::load(bench.context()).expect("the kernels are as declared");
+    let stream = bench.stream();
+    let (x, mut y, mut outside) = ([1.0, 2.0, 3.0_f32], [0.5_f32; 3], [0_u32]);
+    kernels
+        .axpy(&stream, 2.0, In(&x), InOut(&mut y))
+        .expect("it runs");
+    assert_eq!(y, [2.5, 4.5, 6.5]);
+    kernels.fill(&stream, Out(&mut y), 7.0).expect("it runs");
+    assert_eq!(y, [7.0; 3]);
+    let window = Window {
+        low: 0.0,
+        high: 1.0,
+    };
+    kernels
+        .clamp(&stream, window, InOut(&mut y), Some(Out(&mut outside)))
+        .expect("it runs");
+    let nothing: Option<Out<'_, u32>> = None;
+    kernels
+        .clamp(&stream, window, InOut(&mut y), nothing)
+        .expect("it runs");
+    assert_eq!((y, outside), ([1.0; 3], [3]));
+    let error = kernels
+        .axpy(&stream, 2.0, In(&x), InOut(&mut y[..2]))
+        .expect_err("too short");
+    assert_eq!(
+        error.to_string(),
+        "cannot launch `axpy`: `y` has 2 elements where the kernel wants len(x) = 3"
     );
 }
 

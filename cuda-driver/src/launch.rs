@@ -37,6 +37,8 @@ pub use config::{Dim3, LaunchConfig};
 pub(crate) use dynamic::sealed as memory_parts;
 pub use dynamic::{DeviceMemory, DeviceMemoryMut, DynamicArgument};
 pub use extended::ExtendedLaunchConfig;
+#[cfg(feature = "kernels")]
+pub(crate) use host::HostRange;
 pub use host::{In, InOut, Out};
 pub use prepared::PreparedLaunch;
 pub use raw::RawParts;

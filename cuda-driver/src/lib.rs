@@ -200,8 +200,8 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 ///
 /// | declared | the kernel takes | the method takes |
 /// |---|---|---|
-/// | `a: &[T]` | `const T *` | `&allocation`, a [`DeviceSlice`], a reference to a slice |
-/// | `a: &mut [T]` | `T *` | `&mut allocation`, a [`DeviceSliceMut`], a mutable reference to one |
+/// | `a: &[T]` | `const T *` | `&allocation`, a [`DeviceSlice`], a reference to a slice, [`In`]`(&host)` |
+/// | `a: &mut [T]` | `T *` | `&mut allocation`, a [`DeviceSliceMut`], a mutable reference to one, [`Out`]`(&mut host)`, [`InOut`]`(&mut host)` |
 /// | `a: &[T; len(b)]`, `a: &mut [T; 2 * n..]` | the same | memory of exactly, of at least that many elements |
 /// | `a: Option<&mut [T]>` | a pointer that may be null | the same, [`Null`], or an `Option` |
 /// | `n: u32`, `p: Particle` | a value ([`bytemuck::NoUninit`]) | the value |

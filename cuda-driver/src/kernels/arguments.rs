@@ -2,23 +2,27 @@
 
 use std::ffi::c_void;
 
-use super::arguments::sealed::Len;
-use crate::launch::KernelArgument;
-use crate::launch::Null;
-use crate::launch::argument_parts::{MemoryUse, Sealed};
-use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
+use bytemuck::{AnyBitPattern, NoUninit};
 
-/// Memory of elements `T` that a kernel reads: `&allocation`, or a slice.
+use super::arguments::sealed::Len;
+use crate::launch::argument_parts::{MemoryUse, Sealed};
+use crate::launch::{HostRange, In, InOut, KernelArgument, Null, Out};
+use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
+use crate::module::Global;
+
+/// Memory of elements `T` that a kernel reads: `&allocation`, a slice, a global variable, or the host's as [`In`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can read",
-    note = "pass `&memory` of a `DeviceAllocation<{T}>`, or a `DeviceSlice<{T}>`"
+    note = "pass `&memory` of a `DeviceAllocation<{T}>`, a `DeviceSlice<{T}>`, or memory of the host as `In(&slice)`"
 )]
 pub trait ReadArgument<T>: KernelArgument + sealed::Len {}
 
-/// Memory of elements `T` that a kernel writes: `&mut allocation`, or a mutable slice.
+/// Memory of elements `T` that a kernel writes: `&mut allocation`, a mutable slice, a global variable, or the host's as [`Out`]
+/// or [`InOut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can write",
-    note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, or a `DeviceSliceMut<{T}>`"
+    note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, a `DeviceSliceMut<{T}>`, or memory of the host as `Out(&mut slice)` \
+            or `InOut(&mut slice)`"
 )]
 pub trait WriteArgument<T>: KernelArgument + sealed::Len {}
 
@@ -66,6 +70,7 @@ pub struct OrNull<A>(Option<A>);
 
 impl<A: KernelArgument> Sealed for OrNull<A> {
     const SIZE: usize = A::SIZE;
+    const STAGED: bool = A::STAGED;
 
     #[inline(always)]
     fn pointer(&self) -> *mut c_void {
@@ -90,6 +95,10 @@ impl<A: KernelArgument> Sealed for OrNull<A> {
     fn memory_use(&self) -> Option<MemoryUse<'_>> {
         self.0.as_ref().and_then(Sealed::memory_use)
     }
+
+    fn host(&mut self) -> Option<HostRange> {
+        self.0.as_mut().and_then(Sealed::host)
+    }
 }
 
 impl<A: KernelArgument> KernelArgument for OrNull<A> {}
@@ -112,22 +121,24 @@ impl<T> NullableReadArgument<T> for Null {}
 impl<T> NullableWriteArgument<T> for Null {}
 
 macro_rules! memory {
-    ($(<$($lifetime:lifetime)*> $type:ty: $of:ident $nullable:ident;)*) => {$(
-        impl<$($lifetime,)* T> Len for $type {
+    ($([$($generics:tt)*] $type:ty: $of:ident $nullable:ident of $element:ty, $len:expr;)*) => {$(
+        impl<$($generics)*> Len for $type {
             #[inline(always)]
             fn element_count(&self) -> usize {
-                self.len()
+                let len: fn(&Self) -> usize = $len;
+                len(self)
             }
         }
 
-        impl<$($lifetime,)* T> $of<T> for $type {}
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $of<$element> for $type {}
 
-        impl<$($lifetime,)* T> sealed::Nullable for $type {
+        impl<$($generics)*> sealed::Nullable for $type {
             type Argument = Self;
 
             #[inline(always)]
             fn element_count(&self) -> Option<usize> {
-                Some(self.len())
+                Some(Len::element_count(self))
             }
 
             #[inline(always)]
@@ -136,9 +147,9 @@ macro_rules! memory {
             }
         }
 
-        impl<$($lifetime,)* T> $nullable<T> for $type {}
+        impl<$($generics)*> $nullable<$element> for $type {}
 
-        impl<$($lifetime,)* T> sealed::Nullable for Option<$type> {
+        impl<$($generics)*> sealed::Nullable for Option<$type> {
             type Argument = OrNull<$type>;
 
             #[inline(always)]
@@ -152,16 +163,21 @@ macro_rules! memory {
             }
         }
 
-        impl<$($lifetime,)* T> $nullable<T> for Option<$type> {}
+        impl<$($generics)*> $nullable<$element> for Option<$type> {}
     )*};
 }
 
 memory! {
-    <'a> &'a DeviceAllocation<T>: ReadArgument NullableReadArgument;
-    <'a> DeviceSlice<'a, T>: ReadArgument NullableReadArgument;
-    <'a 'b> &'a DeviceSlice<'b, T>: ReadArgument NullableReadArgument;
-    <'a 'b> &'a DeviceSliceMut<'b, T>: ReadArgument NullableReadArgument;
-    <'a> &'a mut DeviceAllocation<T>: WriteArgument NullableWriteArgument;
-    <'a> DeviceSliceMut<'a, T>: WriteArgument NullableWriteArgument;
-    <'a 'b> &'a mut DeviceSliceMut<'b, T>: WriteArgument NullableWriteArgument;
+    ['a, T] &'a DeviceAllocation<T>: ReadArgument NullableReadArgument of T, |it| it.len();
+    ['a, T] DeviceSlice<'a, T>: ReadArgument NullableReadArgument of T, |it| it.len();
+    ['a, 'b, T] &'a DeviceSlice<'b, T>: ReadArgument NullableReadArgument of T, |it| it.len();
+    ['a, 'b, T] &'a DeviceSliceMut<'b, T>: ReadArgument NullableReadArgument of T, |it| it.len();
+    ['a, T: AnyBitPattern] &'a Global<[T]>: ReadArgument NullableReadArgument of T, |it| it.len();
+    ['a, T: NoUninit] In<'a, T>: ReadArgument NullableReadArgument of T, |it| it.0.len();
+    ['a, T] &'a mut DeviceAllocation<T>: WriteArgument NullableWriteArgument of T, |it| it.len();
+    ['a, T] DeviceSliceMut<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.len();
+    ['a, 'b, T] &'a mut DeviceSliceMut<'b, T>: WriteArgument NullableWriteArgument of T, |it| it.len();
+    ['a, T: AnyBitPattern] &'a mut Global<[T]>: WriteArgument NullableWriteArgument of T, |it| it.len();
+    ['a, T: AnyBitPattern] Out<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.0.len();
+    ['a, T: NoUninit + AnyBitPattern] InOut<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.0.len();
 }

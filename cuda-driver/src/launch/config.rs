@@ -82,6 +82,7 @@ impl LaunchConfig {
 
     /// A grid of blocks, without dynamic shared memory.
     #[must_use]
+    #[inline]
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         Self {
             grid: grid.into(),
@@ -94,12 +95,14 @@ impl LaunchConfig {
     ///
     /// More blocks than a grid can have are found by the launch.
     #[must_use]
+    #[inline]
     pub fn for_len(len: usize) -> Self {
         Self::for_len_with_block(len, Self::DEFAULT_BLOCK)
     }
 
     /// At least one thread for each of `len` elements, in blocks of `block` threads; at least one block.
     #[must_use]
+    #[inline]
     pub fn for_len_with_block(len: usize, block: u32) -> Self {
         let threads = usize::try_from(block).unwrap_or(usize::MAX).max(1);
         let blocks = len.div_ceil(threads).max(1);

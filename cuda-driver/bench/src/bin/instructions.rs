@@ -7,11 +7,15 @@ use std::ffi::c_void;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
-use cuda_driver::{DeviceAllocation, Driver, Function, LaunchConfig, Result, Stream};
+use cuda_driver::{
+    DeviceAllocation, Driver, Function, LaunchConfig, Module, Result, Stream, kernels,
+};
 use cuda_driver_bench::idle_driver;
 
 /// Each operation: its name, and the raw one that it is compared with.
-const PAIRS: [(&str, &str); 4] = [
+const PAIRS: [(&str, &str); 6] = [
+    ("typed-launch", "raw-launch"),
+    ("typed-launch", "safe-launch"),
     ("safe-launch", "raw-launch"),
     ("prepared-launch", "raw-launch"),
     ("safe-allocate-free", "raw-allocate-free"),
@@ -93,6 +97,7 @@ fn run(operation: &str, count: u64) -> Result<()> {
     };
     match operation {
         "safe-launch" => safe_launch(&mut bench, count),
+        "typed-launch" => typed_launch(&mut bench, &module, count),
         "prepared-launch" => prepared_launch(&mut bench, count),
         "raw-launch" => raw_launch(&mut bench, count),
         "safe-allocate-free" => (0..count).try_for_each(|_| {
@@ -131,6 +136,28 @@ fn safe_launch(bench: &mut Bench, count: u64) -> Result<()> {
     for _ in 0..count {
         // SAFETY: the driver does nothing.
         unsafe { kernel.launch(stream, black_box(config), (&*a, &*b, &mut *sum, 1024_u32)) }?;
+    }
+    Ok(())
+}
+
+kernels! {
+    unsafe extern Kernels {
+        #[name = "kernel"]
+        #[launch(for_len(sum), block <= 1024)]
+        safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+    }
+}
+
+/// Launches by a declaration: lengths are compared, the number of elements and the grid are computed.
+#[inline(never)]
+fn typed_launch(bench: &mut Bench, module: &Module, count: u64) -> Result<()> {
+    let Bench {
+        stream, a, b, sum, ..
+    } = bench;
+    // SAFETY: the driver does nothing.
+    let kernels = black_box(unsafe { Kernels::from_module(module) }?);
+    for _ in 0..count {
+        kernels.vector_add(stream, &*a, &*b, &mut *sum)?;
     }
     Ok(())
 }

@@ -1,0 +1,9 @@
+use cuda_driver::kernels;
+
+kernels! {
+    unsafe extern Kernels {
+        fn k(a: &[f32]);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use cuda_driver::kernels;
+
+kernels! {
+    extern Kernels {
+        unsafe fn k();
+    }
+}
+
+fn main() {}
