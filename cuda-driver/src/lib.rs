@@ -226,7 +226,7 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 /// | `shared = bytes`, `shared <= bytes` | dynamic shared memory, fixed or up to the caller; otherwise none |
 /// | `cluster = n`, `cluster = (x, y, z)` | thread block clusters |
 /// | `cooperative` | all blocks run at the same time |
-/// | `waits` | the kernel executes `griddepcontrol.wait` before it touches memory, so callers may choose programmatic dependent launch |
+/// | `waits` | at least one thread, and each before it touches memory, executes `griddepcontrol.wait`, so callers may choose programmatic dependent launch |
 /// | `globals(name, mut name)` | the global variables that the kernel reads, and those that it writes |
 ///
 /// Where something is open, there is a second method, `vector_add_with(config, …)`; what is not declared stays fixed.

@@ -1,4 +1,7 @@
 //! What the methods of declared kernels take for memory.
+//!
+//! Global variables are not among it: several handles of one can be written through, so a safe kernel could be given the same memory
+//! twice. A declaration lists them instead.
 
 use std::ffi::c_void;
 
@@ -8,17 +11,15 @@ use super::arguments::sealed::Len;
 use crate::launch::argument_parts::{MemoryUse, Sealed};
 use crate::launch::{HostRange, In, InOut, KernelArgument, Null, Out};
 use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
-use crate::module::Global;
 
-/// Memory of elements `T` that a kernel reads: `&allocation`, a slice, a global variable, or the host's as [`In`].
+/// Memory of elements `T` that a kernel reads: `&allocation`, a slice, or the host's as [`In`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can read",
     note = "pass `&memory` of a `DeviceAllocation<{T}>`, a `DeviceSlice<{T}>`, or memory of the host as `In(&slice)`"
 )]
 pub trait ReadArgument<T>: KernelArgument + sealed::Len {}
 
-/// Memory of elements `T` that a kernel writes: `&mut allocation`, a mutable slice, a global variable, or the host's as [`Out`]
-/// or [`InOut`].
+/// Memory of elements `T` that a kernel writes: `&mut allocation`, a mutable slice, or the host's as [`Out`] or [`InOut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can write",
     note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, a `DeviceSliceMut<{T}>`, or memory of the host as `Out(&mut slice)` \
@@ -172,12 +173,10 @@ memory! {
     ['a, T] DeviceSlice<'a, T>: ReadArgument NullableReadArgument of T, |it| it.len();
     ['a, 'b, T] &'a DeviceSlice<'b, T>: ReadArgument NullableReadArgument of T, |it| it.len();
     ['a, 'b, T] &'a DeviceSliceMut<'b, T>: ReadArgument NullableReadArgument of T, |it| it.len();
-    ['a, T: AnyBitPattern] &'a Global<[T]>: ReadArgument NullableReadArgument of T, |it| it.len();
     ['a, T: NoUninit] In<'a, T>: ReadArgument NullableReadArgument of T, |it| it.0.len();
     ['a, T] &'a mut DeviceAllocation<T>: WriteArgument NullableWriteArgument of T, |it| it.len();
     ['a, T] DeviceSliceMut<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.len();
     ['a, 'b, T] &'a mut DeviceSliceMut<'b, T>: WriteArgument NullableWriteArgument of T, |it| it.len();
-    ['a, T: AnyBitPattern] &'a mut Global<[T]>: WriteArgument NullableWriteArgument of T, |it| it.len();
     ['a, T: AnyBitPattern] Out<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.0.len();
     ['a, T: NoUninit + AnyBitPattern] InOut<'a, T>: WriteArgument NullableWriteArgument of T, |it| it.0.len();
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::hint::black_box;
 use std::time::Instant;
 
-use cuda_driver::{Driver, LaunchConfig, Result, Stream};
+use cuda_driver::{Driver, LaunchConfig, Result, Stream, kernels};
 use cuda_sys::{CUresult, CUstream, CUstreamCaptureMode};
 
 const KERNEL: &str = "
@@ -95,35 +95,51 @@ fn found<F>(function: std::result::Result<F, cuda_sys::MissingSymbol>) -> F {
     function.unwrap_or_else(|missing| panic!("{missing}"))
 }
 
+kernels! {
+    unsafe extern Kernels {
+        #[launch(for_len(c), block <= 1024)]
+        safe fn idle(a: &[f32], b: &[f32; len(a)], c: &mut [f32; len(a)], n: u32 = len(a));
+    }
+}
+
 fn launch(driver: &Driver, stream: &Stream) -> Result<()> {
     let module = stream.context().load_ptx(KERNEL)?;
     let kernel = module.function("idle")?;
+    // SAFETY: the kernel does nothing.
+    let kernels = unsafe { Kernels::from_module(&module) }?;
     let a = stream.zeroed::<f32>(1024)?;
     let b = stream.zeroed::<f32>(1024)?;
     let mut c = stream.zeroed::<f32>(1024)?;
     let config = LaunchConfig::for_len(1024);
     let (raw_a, raw_b, raw_c) = (a.as_raw(), b.as_raw(), c.as_raw());
     let (function, raw_stream) = (kernel.as_raw(), stream.as_raw());
+    let raw = || {
+        let (mut a, mut b, mut c, mut n) = (raw_a, raw_b, raw_c, black_box(1024_u32));
+        let mut arguments: [*mut c_void; 4] = [
+            (&raw mut a).cast(),
+            (&raw mut b).cast(),
+            (&raw mut c).cast(),
+            (&raw mut n).cast(),
+        ];
+        let call = found(driver.library().cuLaunchKernel());
+        let pointers = arguments.as_mut_ptr();
+        let extra = std::ptr::null_mut();
+        // SAFETY: the kernel does nothing, and takes these four arguments.
+        ok(unsafe { call(function, 4, 1, 1, 256, 1, 1, 0, raw_stream, pointers, extra) });
+        Ok(())
+    };
     compare(
         "launch, 4 arguments",
         stream,
         // SAFETY: the kernel does nothing.
         || unsafe { kernel.launch(stream, config, (&a, &b, &mut c, black_box(1024_u32))) },
-        || {
-            let (mut a, mut b, mut c, mut n) = (raw_a, raw_b, raw_c, black_box(1024_u32));
-            let mut arguments: [*mut c_void; 4] = [
-                (&raw mut a).cast(),
-                (&raw mut b).cast(),
-                (&raw mut c).cast(),
-                (&raw mut n).cast(),
-            ];
-            let call = found(driver.library().cuLaunchKernel());
-            let pointers = arguments.as_mut_ptr();
-            let extra = std::ptr::null_mut();
-            // SAFETY: the kernel does nothing, and takes these four arguments.
-            ok(unsafe { call(function, 4, 1, 1, 256, 1, 1, 0, raw_stream, pointers, extra) });
-            Ok(())
-        },
+        raw,
+    )?;
+    compare(
+        "the same by a declaration",
+        stream,
+        || kernels.idle(stream, &a, &b, &mut c),
+        raw,
     )
 }
 
