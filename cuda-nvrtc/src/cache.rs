@@ -4,6 +4,7 @@ mod entry;
 mod evict;
 mod key;
 mod place;
+mod recall;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -163,42 +164,17 @@ impl Cache {
     /// What was kept under the key; nothing if there is nothing or if it is damaged.
     pub(crate) fn get(&self, key: &Key) -> Option<Parts> {
         let inner = self.inner.as_deref()?;
-        let path = inner.entries().join(key.to_string());
-        // Marking the use needs no right to write on Unix, but does on Windows.
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(cfg!(windows))
-            .open(&path)
-            .ok()?;
-        let metadata = file.metadata().ok()?;
-        let trusted = place::check(&inner.entries()).and_then(|()| place::check_owner(&metadata));
-        if let Err(reason) = trusted {
-            log::warn!("the cache entry `{}` is not used: {reason}", path.display());
-            return None;
-        }
-        if !metadata.is_file() || metadata.len() > inner.limit {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
-        (&mut file).take(inner.limit).read_to_end(&mut bytes).ok()?;
-        let Some(parts) = entry::decode(&bytes, key) else {
+        let name = key.to_string();
+        let parts = entry::decode(&read_trusted(inner, &name)?, key);
+        if parts.is_none() {
+            let path = inner.entries().join(name);
             log::warn!(
                 "the cache entry `{}` is damaged; it is made anew",
                 path.display()
             );
             drop(fs::remove_file(&path));
-            return None;
-        };
-        let now = SystemTime::now();
-        let age = metadata
-            .modified()
-            .ok()
-            .and_then(|it| now.duration_since(it).ok());
-        if age.is_none_or(|age| age > RENEW) {
-            // Who cannot mark the use, only has the entry evicted earlier.
-            drop(file.set_modified(now));
         }
-        Some(parts)
+        parts
     }
 
     /// Keeps what was compiled; the error says why it cannot be kept.
@@ -249,6 +225,36 @@ impl Inner {
             .doing(format!("{what} the cache `{}`", self.root.display()))
             .caused_by(error)
     }
+}
+
+/// Reads a file of the cache, if only the user can have written it, and marks its use.
+fn read_trusted(inner: &Inner, name: &str) -> Option<Vec<u8>> {
+    let entries = inner.entries();
+    let path = entries.join(name);
+    // Marking the use needs no right to write on Unix, but does on Windows.
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).write(cfg!(windows)).open(&path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let trusted = place::check(&entries).and_then(|()| place::check_owner(&metadata));
+    if let Err(reason) = trusted {
+        log::warn!("the cache entry `{}` is not used: {reason}", path.display());
+        return None;
+    }
+    if !metadata.is_file() || metadata.len() > inner.limit {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
+    (&mut file).take(inner.limit).read_to_end(&mut bytes).ok()?;
+    let now = SystemTime::now();
+    let age = metadata
+        .modified()
+        .ok()
+        .and_then(|it| now.duration_since(it).ok());
+    if age.is_none_or(|age| age > RENEW) {
+        // Who cannot mark the use, only has the entry evicted earlier.
+        drop(file.set_modified(now));
+    }
+    Some(bytes)
 }
 
 /// Writes a file of its own and renames it, so that nobody ever sees half of it.

@@ -5,12 +5,14 @@
 //! time to read it. Where a text includes what only the preprocessor can know, the set is not known, and that is said.
 
 mod scan;
+mod snapshot;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::program::Program;
 use scan::Scanned;
+pub(crate) use snapshot::{Signature, Snapshot, is_unchanged};
 
 /// Files at most; more are not followed.
 const MOST_FILES: usize = 20_000;
@@ -26,6 +28,15 @@ pub(crate) struct Includes {
     pub(crate) missing: Vec<String>,
     /// Why the set does not tell what the program depends on, if it does not.
     pub(crate) unknown: Option<String>,
+    /// The state of all that was looked at.
+    pub(crate) snapshot: Snapshot,
+}
+
+/// Whether a program can include anything at all.
+pub(crate) fn has_any(program: &Program, pre_includes: &[String]) -> bool {
+    let mut texts = std::iter::once(program.source()).chain(program.headers().map(|it| it.1));
+    !pre_includes.is_empty()
+        || texts.any(|text| memchr::memmem::find(text.as_bytes(), b"nclude").is_some())
 }
 
 /// Finds the files that a program may include from `directories`; `pre_includes` are included before its first line.
@@ -120,12 +131,14 @@ impl Search<'_> {
         if let Some(&is_file) = self.looked_at.get(&path) {
             return is_file;
         }
+        self.includes.snapshot.above(&path);
         // A pipe or a device would block or never end.
-        let is_file = std::fs::metadata(&path).is_ok_and(|it| it.is_file());
-        self.looked_at.insert(path.clone(), is_file);
-        if !is_file {
+        let metadata = std::fs::metadata(&path).ok().filter(|it| it.is_file());
+        self.looked_at.insert(path.clone(), metadata.is_some());
+        let Some(metadata) = metadata else {
             return false;
-        }
+        };
+        self.includes.snapshot.file(&path, &metadata);
         let Ok(content) = std::fs::read(&path) else {
             self.unknown(|| format!("`{}` cannot be read", path.display()));
             return true;

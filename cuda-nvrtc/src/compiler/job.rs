@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::plan::Target;
 use super::{Compiler, run};
 use crate::cache::{Key, KeyBuilder};
-use crate::compiled::{CacheUse, Compiled};
+use crate::compiled::{CacheUse, Compiled, Parts};
 use crate::error::{Doing, ErrorKind, Result};
 use crate::headers;
 use crate::includes::{self, Includes};
@@ -51,6 +51,9 @@ struct Files {
 
 impl Job<'_> {
     fn run(&mut self) -> Result<Compiled> {
+        if let Some(parts) = self.recall() {
+            return Ok(Compiled::new(parts, CacheUse::Found));
+        }
         let files = self.files();
         match self.compile(&files) {
             Err(error)
@@ -60,6 +63,26 @@ impl Job<'_> {
             }
             other => other,
         }
+    }
+
+    /// The kept result, if the files that the program may include are known from an earlier run and have not changed since.
+    fn recall(&self) -> Option<Parts> {
+        let cache = &self.compiler.cache;
+        cache.get(&cache.recall(&self.program_key()?)?)
+    }
+
+    /// The key under which the files that the program may include are noted; nothing if it includes none, or is not kept.
+    fn program_key(&self) -> Option<Key> {
+        if !includes::has_any(self.program, &self.options.pre_includes) {
+            return None;
+        }
+        let mut key = self.begin_key(&self.arguments).ok()?;
+        let directory = std::env::current_dir().ok()?;
+        key.part(directory.as_os_str().as_encoded_bytes());
+        let cuda = headers::directories(self.compiler.path(), self.bundle().as_deref());
+        key.list(cuda.iter().map(|it| it.as_os_str().as_encoded_bytes()));
+        key.part(format!("{:?}", self.options.cuda_headers).as_bytes());
+        Some(key.finish())
     }
 
     /// What the program may include, from CUDA's own headers too if it includes what is found nowhere else.
@@ -119,21 +142,48 @@ impl Job<'_> {
         if let Ok(key) = &key
             && let Some(parts) = cache.get(key)
         {
+            self.note(key, files);
             return Ok(Compiled::new(parts, CacheUse::Found));
         }
         let nvrtc = self.compiler.nvrtc()?;
         let plan = self.target.plan(nvrtc, self.options)?;
         let parts = run::compile(nvrtc, self.program, &self.encoded, &plan, arguments)?;
-        let kept = key.and_then(|key| cache.insert(&key, &parts));
+        let kept = key.and_then(|key| cache.insert(&key, &parts).map(|()| key));
         let cache_use = match kept {
-            Ok(()) => CacheUse::Kept,
+            Ok(key) => {
+                self.note(&key, files);
+                CacheUse::Kept
+            }
             Err(reason) => CacheUse::NotKept(reason),
         };
         Ok(Compiled::new(parts, cache_use))
     }
 
+    /// Notes which files led to the key.
+    fn note(&self, key: &Key, files: &Files) {
+        if let Some(program) = self.program_key() {
+            self.compiler
+                .cache
+                .note(&program, key, &files.includes.snapshot);
+        }
+    }
+
     /// The key in the cache, or why the result cannot be kept.
     fn key(&self, files: &Files, arguments: &[String]) -> Result<Key, String> {
+        let mut key = self.begin_key(arguments)?;
+        if let Some(reason) = &files.includes.unknown {
+            return Err(reason.clone());
+        }
+        key.number(files.includes.files.len() as u64);
+        for (path, content) in &files.includes.files {
+            key.part(path.as_os_str().as_encoded_bytes());
+            key.part(content);
+        }
+        Ok(key.finish())
+    }
+
+    /// The part of the key that needs no file, or why the result cannot be kept.
+    fn begin_key(&self, arguments: &[String]) -> Result<KeyBuilder, String> {
         if !self.compiler.cache.is_enabled() {
             return Err("the cache is disabled".into());
         }
@@ -143,9 +193,6 @@ impl Job<'_> {
                     .into(),
             );
         };
-        if let Some(reason) = &files.includes.unknown {
-            return Err(reason.clone());
-        }
         if let Some(reason) = self.options.uncacheable() {
             return Err(reason);
         }
@@ -170,11 +217,6 @@ impl Job<'_> {
         key.list(headers.iter());
         let instances: Vec<_> = program.instances().collect();
         key.list(instances.iter());
-        key.number(files.includes.files.len() as u64);
-        for (path, content) in &files.includes.files {
-            key.part(path.as_os_str().as_encoded_bytes());
-            key.part(content);
-        }
-        Ok(key.finish())
+        Ok(key)
     }
 }

@@ -127,6 +127,59 @@ fn everything_that_matters_makes_another_entry() {
 }
 
 #[test]
+fn files_that_have_not_changed_are_not_read_again_and_changes_are_seen() {
+    let (compiler, directory) = cached("cache_notes");
+    let (first, second) = (directory.join("first"), directory.join("second"));
+    std::fs::create_dir_all(&first).unwrap();
+    std::fs::create_dir_all(second.join("sub")).unwrap();
+    std::fs::write(second.join("a.h"), "#include \"sub/b.h\"").unwrap();
+    std::fs::write(second.join("sub/b.h"), "1").unwrap();
+    let program = Program::new("#include <a.h>");
+    let options = CompileOptions::new()
+        .include_path(&first)
+        .include_path(&second);
+    let notes = || {
+        entries(&compiler)
+            .iter()
+            .filter(|it| it.extension().is_some())
+            .count()
+    };
+    let expect = |expected: CacheUse| assert_eq!(use_of(&compiler, &program, &options), expected);
+    expect(CacheUse::Kept);
+    // What has just changed could change again without a sign.
+    assert_eq!(notes(), 0);
+    let settle = || std::thread::sleep(std::time::Duration::from_millis(2200));
+    settle();
+    expect(CacheUse::Found);
+    assert_eq!(notes(), 1);
+    expect(CacheUse::Found);
+    // The same size and the same time of the content, which programs can set.
+    let path = second.join("sub/b.h");
+    let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+    std::fs::write(&path, "2").unwrap();
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    expect(CacheUse::Kept);
+    settle();
+    expect(CacheUse::Found);
+    std::fs::create_dir(first.join("sub")).unwrap();
+    std::fs::write(first.join("sub/b.h"), "1").unwrap();
+    expect(CacheUse::Kept);
+    // A damaged note is none.
+    for note in entries(&compiler)
+        .iter()
+        .filter(|it| it.extension().is_some())
+    {
+        std::fs::write(note, "cuda-nvrtc inc 1 and nonsense").unwrap();
+    }
+    expect(CacheUse::Found);
+}
+
+#[test]
 fn damaged_entries_are_compiled_anew() {
     let (compiler, _) = cached("cache_damage");
     let (program, options) = (Program::new("x"), CompileOptions::new());

@@ -1,0 +1,76 @@
+//! From a program and the state of its files to the key of its entry, so that headers are not read again.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{Cache, Key, write_whole};
+use crate::includes::{Signature, Snapshot, is_unchanged};
+
+/// What every note begins with.
+const MARK: &[u8; 16] = b"cuda-nvrtc inc 1";
+
+impl Cache {
+    /// The key that was noted for `program`, if the files and directories are as they were.
+    pub(crate) fn recall(&self, program: &Key) -> Option<Key> {
+        let inner = self.inner.as_deref()?;
+        let bytes = super::read_trusted(inner, &note_name(program))?;
+        let (digest, body) = bytes.strip_prefix(MARK)?.split_at_checked(32)?;
+        if digest != Sha256::digest(body).as_slice() {
+            return None;
+        }
+        let (owner, rest) = body.split_first_chunk::<32>()?;
+        let (key, mut rest) = rest.split_first_chunk::<32>()?;
+        if *owner != program.0 {
+            return None;
+        }
+        while !rest.is_empty() {
+            let mut expected: Signature = [0; 5];
+            for number in &mut expected {
+                *number = take_number(&mut rest)?;
+            }
+            let length = usize::try_from(take_number(&mut rest)?).ok()?;
+            let (path, tail) = rest.split_at_checked(length)?;
+            rest = tail;
+            if !is_unchanged(Path::new(std::str::from_utf8(path).ok()?), expected) {
+                return None;
+            }
+        }
+        Some(Key(*key))
+    }
+
+    /// Notes the key of a program, unless one of its files has just changed. What cannot be noted costs time only.
+    pub(crate) fn note(&self, program: &Key, key: &Key, snapshot: &Snapshot) {
+        let (Some(inner), Some(seen)) = (self.inner.as_deref(), snapshot.settled()) else {
+            return;
+        };
+        let mut body = [program.0, key.0].concat();
+        for (path, signature) in seen {
+            let Some(path) = path.to_str() else {
+                return;
+            };
+            for number in signature {
+                body.extend_from_slice(&number.to_le_bytes());
+            }
+            body.extend_from_slice(&(path.len() as u64).to_le_bytes());
+            body.extend_from_slice(path.as_bytes());
+        }
+        let mut bytes = MARK.to_vec();
+        bytes.extend_from_slice(&Sha256::digest(&body));
+        bytes.append(&mut body);
+        let entries = inner.entries();
+        if let Err(error) = write_whole(&entries, &entries.join(note_name(program)), &bytes) {
+            log::debug!("cannot note which files a program includes: {error}");
+        }
+    }
+}
+
+fn note_name(program: &Key) -> String {
+    format!("{program}.files")
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    let (number, rest) = bytes.split_first_chunk::<8>()?;
+    *bytes = rest;
+    Some(u64::from_le_bytes(*number))
+}
