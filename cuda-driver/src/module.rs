@@ -39,11 +39,6 @@ use crate::error::{Doing, Error, ErrorKind, Result};
 use crate::library::LibraryCore;
 use crate::process;
 use load::Loaded;
-#[allow(
-    unused_imports,
-    reason = "what declared kernels are made of, which come next"
-)]
-pub(crate) use symbols::DeclaredGlobal;
 
 pub(crate) use diagnosis::{Target as JitTarget, explain, with_source};
 pub(crate) use image::{ARCHIVE_MAGIC, Aligned, Facts, Image, check_archive, check_object};
@@ -51,6 +46,7 @@ pub(crate) use jit::Encoded;
 pub(crate) use log_buffer::LogBuffer;
 pub(crate) use names::{c_name, no_such_kernel};
 pub(crate) use open::read_file;
+pub(crate) use symbols::DeclaredGlobal;
 use symbols::Symbols;
 pub(crate) use text::KeptText;
 
