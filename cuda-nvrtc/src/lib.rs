@@ -20,6 +20,39 @@
 //! assert_eq!(numbers.to_vec()?, [7.0; 4]);
 //! # Ok::<(), cuda_nvrtc::Error>(())
 //! ```
+//!
+//! # The objects
+//!
+//! | object | what it is |
+//! |---|---|
+//! | [`CompileCu`] | compiles and loads in one step: `context.compile_cu(source)` |
+//! | [`Program`] | a source, its headers in memory, the instances of templates that are wanted |
+//! | [`CompileOptions`] | how it is compiled: output, architecture, macros, include paths, … |
+//! | [`Compiler`] | an NVRTC of this machine, from CUDA 11.2 on; [`Compiler::find`] has the order of the search |
+//! | [`Compiled`], [`CompiledModule`] | the image with names and warnings; the same, loaded |
+//! | [`Cache`] | where compiled programs are kept between runs |
+//! | [`Linker`], [`LinkInput`], [`LinkOptions`], [`Linked`] | nvJitLink, from CUDA 12.0 on |
+//!
+//! # What is needed
+//!
+//! NVRTC: NVIDIA's toolkit, or `pip install nvidia-cuda-nvrtc` (`nvidia-cuda-nvrtc-cu12` for CUDA 12). For CUDA's own headers, such as
+//! `cuda_fp16.h`, the toolkit, or the packages `nvidia-cuda-runtime`, `nvidia-cuda-crt` and `nvidia-cuda-cccl` beside it; NVRTC of
+//! CUDA 13.3 and newer carries them. The library is loaded when something has to be compiled, and only then.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `CUDA_NVRTC_PATH`, `CUDA_NVJITLINK_PATH` | the library or its directory |
+//! | `CUDA_HOME`, `CUDA_PATH` | the toolkit |
+//! | `CUDA_NVRTC_CACHE` | `0` disables the cache |
+//! | `CUDA_NVRTC_CACHE_DIR`, `CUDA_NVRTC_CACHE_LIMIT` | its directory, and its size in bytes |
+//!
+//! # Safety
+//!
+//! Compiling and loading are safe: neither runs code of the program on the GPU; launching is where trust is needed. Compilers
+//! are trusted that lie where NVIDIA's installers put them, or where the environment says; any other path is
+//! [`unsafe`](Compiler::load_from). The cache is trusted as far as only the user can write to it, which is checked. Binaries of
+//! others are [`unsafe`](LinkInput::cubin) to link. A source that is nested too deeply for any stack can end the process, as it
+//! does the command line compilers; the compiler runs on a stack of at least 256 MiB.
 
 #[allow(
     clippy::unnecessary_safety_comment,
