@@ -1,6 +1,14 @@
-//! Teaches the whole way: load a hand-written kernel, move data to the device, launch it, and read the result.
+//! Teaches the whole way: declare a hand-written kernel, move data to the device, launch it, and read the result.
 
-use cuda_driver::{Driver, LaunchConfig, Result};
+use cuda_driver::{Driver, Result, kernels};
+
+kernels! {
+    unsafe extern Kernels from ptx env!("VECTOR_ADD_PTX") {
+        /// `sum[i] = a[i] + b[i]`
+        #[launch(for_len(sum))]
+        safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+    }
+}
 
 fn main() -> Result<()> {
     let driver = Driver::load_or_simulated()?;
@@ -14,12 +22,8 @@ fn main() -> Result<()> {
     let b = stream.upload(&host_b)?;
     let mut sum = stream.zeroed::<f32>(a.len())?;
 
-    let module = context.load_ptx(include_str!(env!("VECTOR_ADD_PTX")))?;
-    let vector_add = module.function("vector_add")?;
-    let config = LaunchConfig::for_len(a.len());
-    let n = u32::try_from(a.len())?;
-    // SAFETY: the kernel reads `a` and `b` and writes `sum`, each at indices below `n`.
-    unsafe { vector_add.launch(&stream, config, (&a, &b, &mut sum, n)) }?;
+    let kernels = Kernels::load(&context)?;
+    kernels.vector_add(&stream, &a, &b, &mut sum)?;
 
     let sum = sum.to_vec()?;
     assert!((0..sum.len()).all(|i| sum[i] == host_a[i] + host_b[i]));
