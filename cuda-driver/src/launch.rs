@@ -126,7 +126,8 @@ impl Function {
             return unsafe { launch_through_host(function, stream, &config, arguments) };
         }
         if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
-            let mut pointers = arguments.pointers();
+            let slots = arguments.slots();
+            let mut pointers = arguments.pointers(&slots);
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
             // the arguments borrow is marked right after.
             let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
@@ -174,7 +175,8 @@ unsafe fn after_failure<A: KernelArguments>(
     arguments: A,
     error: Error,
 ) -> Result<()> {
-    let mut pointers = arguments.pointers();
+    let slots = arguments.slots();
+    let mut pointers = arguments.pointers(&slots);
     // SAFETY: the caller's promise.
     let again = &mut || unsafe { config.enqueue(function, stream, pointers.as_mut()) };
     let result = stream.after_failure(error, again);
@@ -200,7 +202,8 @@ unsafe fn launch_carefully<A: KernelArguments>(
     let plain = stream.is_plain() && !function.touches_symbols();
     let unchecked = !stream.context().checks_launches();
     if plain && unchecked && arguments.are_at_home(stream.number()) {
-        let mut pointers = arguments.pointers();
+        let slots = arguments.slots();
+        let mut pointers = arguments.pointers(&slots);
         // SAFETY: the caller's promise; what the arguments borrow is marked right after.
         let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
         return match result {
@@ -213,7 +216,8 @@ unsafe fn launch_carefully<A: KernelArguments>(
             Err(error) => unsafe { after_failure(function, stream, config, arguments, error) },
         };
     }
-    let mut pointers = arguments.pointers();
+    let slots = arguments.slots();
+    let mut pointers = arguments.pointers(&slots);
     let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
     arguments.uses(&mut uses);
     launch_tracked(function, stream, config, pointers.as_mut(), &mut uses)
@@ -234,7 +238,8 @@ unsafe fn launch_through_host<A: KernelArguments>(
     function.require_fit(stream, arguments.sizes().as_ref())?;
     let mut hosts = [None; MAX_ARGUMENTS];
     arguments.hosts(&mut hosts);
-    let mut pointers = arguments.pointers();
+    let slots = arguments.slots();
+    let mut pointers = arguments.pointers(&slots);
     let mut uses: [Option<Access<'_, StreamCore>>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
     arguments.uses(&mut uses);
     let pointers = pointers.as_mut();

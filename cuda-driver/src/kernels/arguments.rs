@@ -73,11 +73,18 @@ impl<A: KernelArgument> Sealed for OrNull<A> {
     const SIZE: usize = A::SIZE;
     const STAGED: bool = A::STAGED;
 
+    type Slot = Option<A::Slot>;
+
     #[inline(always)]
-    fn pointer(&self) -> *mut c_void {
-        match &self.0 {
-            Some(argument) => argument.pointer(),
-            None => Null.pointer(),
+    fn slot(&self) -> Self::Slot {
+        self.0.as_ref().map(Sealed::slot)
+    }
+
+    #[inline(always)]
+    fn pointer(&self, slot: &Self::Slot) -> *mut c_void {
+        match (&self.0, slot) {
+            (Some(argument), Some(slot)) => argument.pointer(slot),
+            _ => Null::address(),
         }
     }
 

@@ -34,9 +34,17 @@ pub(crate) mod sealed {
         #[doc(hidden)]
         const STAGED: bool = false;
 
-        /// Where its value is.
+        /// A copy of the value for the driver to read, where it is not in memory anyway: the arguments themselves need not
+        /// be in memory then.
         #[doc(hidden)]
-        fn pointer(&self) -> *mut c_void;
+        type Slot;
+
+        #[doc(hidden)]
+        fn slot(&self) -> Self::Slot;
+
+        /// Where its value is; `slot` is its slot.
+        #[doc(hidden)]
+        fn pointer(&self, slot: &Self::Slot) -> *mut c_void;
 
         /// Whether its memory, if any, is on the home path of that stream.
         #[doc(hidden)]
@@ -85,9 +93,16 @@ impl<T: NoUninit> Sealed for T {
         size_of::<T>()
     };
 
+    type Slot = T;
+
     #[inline(always)]
-    fn pointer(&self) -> *mut c_void {
-        std::ptr::from_ref(self).cast_mut().cast()
+    fn slot(&self) -> T {
+        *self
+    }
+
+    #[inline(always)]
+    fn pointer(&self, slot: &T) -> *mut c_void {
+        std::ptr::from_ref(slot).cast_mut().cast()
     }
 }
 
@@ -99,26 +114,36 @@ pub struct Null;
 
 static NULL: CUdeviceptr = 0;
 
+impl Null {
+    /// Where there is a null pointer.
+    #[inline(always)]
+    pub(crate) fn address() -> *mut c_void {
+        (&raw const NULL).cast_mut().cast()
+    }
+}
+
 impl Sealed for Null {
     const SIZE: usize = size_of::<CUdeviceptr>();
 
+    type Slot = ();
+
     #[inline(always)]
-    fn pointer(&self) -> *mut c_void {
-        (&raw const NULL).cast_mut().cast()
+    fn slot(&self) {}
+
+    #[inline(always)]
+    fn pointer(&self, (): &()) -> *mut c_void {
+        Self::address()
     }
 }
 
 impl KernelArgument for Null {}
 
 macro_rules! memory {
-    ($([$order:ident] $type:ty, $write:literal;)*) => {$(
+    ($([$order:ident $place:ident] $type:ty, $write:literal;)*) => {$(
         impl<T> Sealed for $type {
             const SIZE: usize = size_of::<CUdeviceptr>();
 
-            #[inline(always)]
-            fn pointer(&self) -> *mut c_void {
-                std::ptr::from_ref(self.address()).cast_mut().cast()
-            }
+            memory!(@ $place);
 
             #[inline(always)]
             fn is_at_home(&self, stream: u64) -> bool {
@@ -138,14 +163,40 @@ macro_rules! memory {
 
         impl<T> KernelArgument for $type {}
     )*};
+    // The address is in memory of its own.
+    (@ there) => {
+        type Slot = ();
+
+        #[inline(always)]
+        fn slot(&self) {}
+
+        #[inline(always)]
+        fn pointer(&self, (): &()) -> *mut c_void {
+            std::ptr::from_ref(self.address()).cast_mut().cast()
+        }
+    };
+    // The address is part of the argument.
+    (@ here) => {
+        type Slot = CUdeviceptr;
+
+        #[inline(always)]
+        fn slot(&self) -> CUdeviceptr {
+            *self.address()
+        }
+
+        #[inline(always)]
+        fn pointer(&self, slot: &CUdeviceptr) -> *mut c_void {
+            std::ptr::from_ref(slot).cast_mut().cast()
+        }
+    };
 }
 
 memory! {
-    [own_order] &DeviceAllocation<T>, false;
-    [own_order] &mut DeviceAllocation<T>, true;
-    [order] DeviceSlice<'_, T>, false;
-    [order] &DeviceSlice<'_, T>, false;
-    [order] &DeviceSliceMut<'_, T>, false;
-    [order] DeviceSliceMut<'_, T>, true;
-    [order] &mut DeviceSliceMut<'_, T>, true;
+    [own_order there] &DeviceAllocation<T>, false;
+    [own_order there] &mut DeviceAllocation<T>, true;
+    [order here] DeviceSlice<'_, T>, false;
+    [order there] &DeviceSlice<'_, T>, false;
+    [order there] &DeviceSliceMut<'_, T>, false;
+    [order here] DeviceSliceMut<'_, T>, true;
+    [order there] &mut DeviceSliceMut<'_, T>, true;
 }

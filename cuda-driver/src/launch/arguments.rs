@@ -22,6 +22,8 @@ pub(crate) mod all {
         type Pointers: AsMut<[*mut c_void]>;
         #[doc(hidden)]
         type Sizes: AsRef<[usize]>;
+        #[doc(hidden)]
+        type Slots;
 
         /// The sizes of all arguments in one number, to compare at once.
         #[doc(hidden)]
@@ -32,7 +34,10 @@ pub(crate) mod all {
         const STAGED: bool;
 
         #[doc(hidden)]
-        fn pointers(&self) -> Self::Pointers;
+        fn slots(&self) -> Self::Slots;
+        /// Where the values are; `slots` are those of the same arguments.
+        #[doc(hidden)]
+        fn pointers(&self, slots: &Self::Slots) -> Self::Pointers;
         #[doc(hidden)]
         fn sizes(&self) -> Self::Sizes;
         #[doc(hidden)]
@@ -52,13 +57,21 @@ macro_rules! tuple {
         impl<$($name: KernelArgument),*> all::Sealed for ($($name,)*) {
             type Pointers = [*mut c_void; $count];
             type Sizes = [usize; $count];
+            type Slots = ($($name::Slot,)*);
 
             const STAGED: bool = false $(|| <$name as Sealed>::STAGED)*;
             const SHAPE: Shape = Shape::given(&[$(<$name as Sealed>::SIZE),*]);
 
             #[inline(always)]
-            fn pointers(&self) -> Self::Pointers {
-                [$(self.$index.pointer()),*]
+            #[allow(clippy::unused_unit, reason = "the slots of the empty tuple")]
+            fn slots(&self) -> Self::Slots {
+                ($(self.$index.slot(),)*)
+            }
+
+            #[inline(always)]
+            #[allow(unused_variables, reason = "the empty tuple has no slots")]
+            fn pointers(&self, slots: &Self::Slots) -> Self::Pointers {
+                [$(self.$index.pointer(&slots.$index)),*]
             }
 
             fn sizes(&self) -> Self::Sizes {

@@ -68,7 +68,7 @@ impl<'a> DynamicArgument<'a> {
     /// A number or a struct.
     pub fn value<V: NoUninit>(value: &'a V) -> Self {
         Self {
-            pointer: value.pointer(),
+            pointer: std::ptr::from_ref(value).cast_mut().cast(),
             size: <V as Sealed>::SIZE,
             memory: None,
             host: None,
@@ -93,7 +93,7 @@ impl<'a> DynamicArgument<'a> {
 
     fn host(host: HostRange) -> Self {
         Self {
-            pointer: Null.pointer(),
+            pointer: Null::address(),
             size: size_of::<CUdeviceptr>(),
             memory: None,
             host: Some(host),

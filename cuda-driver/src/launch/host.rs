@@ -140,9 +140,13 @@ macro_rules! host {
             const SIZE: usize = size_of::<CUdeviceptr>();
             const STAGED: bool = true;
 
+            type Slot = ();
+
+            fn slot(&self) {}
+
             /// Nothing yet: the address is known when the copy is made.
-            fn pointer(&self) -> *mut c_void {
-                Null.pointer()
+            fn pointer(&self, (): &()) -> *mut c_void {
+                Null::address()
             }
 
             fn host(&mut self) -> Option<HostRange> {

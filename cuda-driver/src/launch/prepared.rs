@@ -112,7 +112,8 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
             return unsafe { launch_through_host(function, stream, &self.config, arguments) };
         }
         if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
-            let mut pointers = arguments.pointers();
+            let slots = arguments.slots();
+            let mut pointers = arguments.pointers(&slots);
             let pointers = pointers.as_mut();
             // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
             // the arguments borrow is marked right after.

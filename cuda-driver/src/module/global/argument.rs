@@ -17,8 +17,13 @@ macro_rules! argument {
         impl<V: GlobalValue + ?Sized> argument::Sealed for $type {
             const SIZE: usize = size_of::<CUdeviceptr>();
 
+            type Slot = ();
+
             #[inline]
-            fn pointer(&self) -> *mut c_void {
+            fn slot(&self) {}
+
+            #[inline]
+            fn pointer(&self, (): &()) -> *mut c_void {
                 std::ptr::from_ref(self.block().address()).cast_mut().cast()
             }
 
