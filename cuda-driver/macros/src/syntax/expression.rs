@@ -215,3 +215,69 @@ fn write_side(
         _ => write!(f, "{side}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Expression;
+
+    fn parsed(text: &str) -> Result<Expression, String> {
+        syn::parse_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn expressions_are_shown_with_the_parentheses_that_they_need() {
+        for text in [
+            "len(a)",
+            "2 * len(a) + n",
+            "2 * (len(a) + n)",
+            "a - (b - c)",
+            "a / (b * c) % 3",
+            "div_ceil(n + 1, 32) * max(min(a, b), 1)",
+        ] {
+            let expression = parsed(text).expect(text);
+            assert_eq!(expression.to_string(), text);
+        }
+        let expression = parsed("((a)) - (b) * (c)").expect("parses");
+        assert_eq!(expression.to_string(), "a - b * c");
+    }
+
+    #[test]
+    fn constants_are_computed() {
+        let value = |text| parsed(text).expect(text).constant();
+        assert_eq!(value("1 + 2 * 3 - 10 / 4 % 3"), Some(5));
+        assert_eq!(value("div_ceil(10, 4) + min(1, 2) + max(1, 2)"), Some(6));
+        assert_eq!(value("0x10_u32"), Some(16));
+        for overflow in [
+            "1 - 2",
+            "1 / 0",
+            "1 % 0",
+            "div_ceil(1, 0)",
+            "n",
+            "len(a) * 0",
+        ] {
+            assert_eq!(value(overflow), None, "{overflow}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_says_what_is_one() {
+        for text in [
+            "",
+            "+",
+            "len",
+            "len()",
+            "len(a, b)",
+            "sqrt(a)",
+            "min(a)",
+            "(a",
+            "1.5",
+            "a b",
+            "\"a\"",
+        ] {
+            assert!(text == "len" || parsed(text).is_err(), "{text}");
+        }
+        let deep = format!("{}a{}", "(".repeat(100), ")".repeat(100));
+        assert!(parsed(&deep).is_err_and(|it| it.contains("too deep")));
+        assert!(parsed("sqrt(a)").is_err_and(|it| it.contains("div_ceil(a, b)")));
+    }
+}
