@@ -404,6 +404,21 @@ fn values_in_template_arguments() {
 }
 
 #[test]
+fn values_of_the_template_in_types_of_parameters() {
+    assert_eq!(
+        types("_ZN6Median9RunKernelIfLi1ELi2EEEvP5PixelIT_XT0_EEm4SizeS5_PKS3_m"),
+        [
+            "Pixel<float, 1> *",
+            "unsigned long",
+            "Size",
+            "Size",
+            "const Pixel<float, 1> *",
+            "unsigned long"
+        ]
+    );
+}
+
+#[test]
 fn variables_have_names_only() {
     let name = KernelName::of("_ZN2ns7counterE");
     assert_eq!(

@@ -184,7 +184,14 @@ impl<'a> Reader<'a> {
             let all = items.into_iter().flat_map(Item::into_all);
             return Some(Item::Pack(all.collect()));
         }
-        // The address of a function or variable, which is the only expression that is read.
+        // Of expressions, a parameter of the template and the address of a function or variable are read.
+        if self.rest.starts_with("XT") {
+            self.expect("X")?;
+            let item = self.template_parameter_in_expression()?;
+            self.text += item.size();
+            self.expect("E")?;
+            return (self.text <= MOST_TEXT).then_some(item);
+        }
         if self.accept("XadL_Z") {
             let name = self.encoding()?;
             self.expect("EE")?;

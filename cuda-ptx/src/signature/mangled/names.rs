@@ -177,14 +177,19 @@ impl Reader<'_> {
         Some(Item::one(known, CType::Named(known.into())))
     }
 
-    /// `T_`, `T0_` …
+    /// `T_`, `T0_` … as a type.
     pub(super) fn template_parameter(&mut self) -> Option<Item> {
+        let item = self.template_parameter_in_expression()?;
+        self.remember(item)
+    }
+
+    /// The same as a value, for which no substitution ever stands.
+    pub(super) fn template_parameter_in_expression(&mut self) -> Option<Item> {
         self.expect("T")?;
         let index = self.sequence(10)?;
         // A generic lambda's own parameters are not among the function's.
         let unknown = || Item::one("auto", CType::Unknown);
-        let item = self.template.get(index).cloned().unwrap_or_else(unknown);
-        self.remember(item)
+        Some(self.template.get(index).cloned().unwrap_or_else(unknown))
     }
 
     /// Which one: `_` is 0, `0_` is 1, with digits and capital letters.
