@@ -36,6 +36,9 @@ const RENEW: Duration = Duration::from_secs(600);
 /// checksum, so that a damaged one is compiled anew. Several processes may use one directory at a time. When the limit is
 /// reached, the entries go that were not used for longest.
 ///
+/// A program is not kept that uses the time or includes what only the preprocessor can know. The one thing that is not seen is
+/// a `__has_include`, `__DATE__` or `__TIME__` that the program itself puts together by `##`.
+///
 /// # Whom it trusts
 ///
 /// The checksum finds damage, not malice: whoever can write to the directory can put any code there. So the directory is used
@@ -233,6 +236,10 @@ fn read_trusted(inner: &Inner, name: &str) -> Option<Vec<u8>> {
     let path = entries.join(name);
     // Marking the use needs no right to write on Unix, but does on Windows.
     let mut options = OpenOptions::new();
+    // Opening a pipe would block until somebody writes to it.
+    if !fs::metadata(&path).ok()?.is_file() {
+        return None;
+    }
     let mut file = options.read(true).write(cfg!(windows)).open(&path).ok()?;
     let metadata = file.metadata().ok()?;
     let trusted = place::check(&entries).and_then(|()| place::check_owner(&metadata));

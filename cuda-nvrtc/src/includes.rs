@@ -16,6 +16,8 @@ pub(crate) use snapshot::{Signature, Snapshot, is_unchanged};
 
 /// Files at most; more are not followed.
 const MOST_FILES: usize = 20_000;
+/// What the compiler adds to a name without an extension.
+const SUFFIX: &str = ".stdh";
 /// Bytes of all files at most.
 const MOST_BYTES: u64 = 512 << 20;
 
@@ -33,18 +35,33 @@ pub(crate) struct Includes {
 }
 
 /// Whether a program can include anything at all.
-pub(crate) fn has_any(program: &Program, pre_includes: &[String]) -> bool {
-    let mut texts = std::iter::once(program.source()).chain(program.headers().map(|it| it.1));
-    !pre_includes.is_empty()
+pub(crate) fn has_any(program: &Program, options: Options<'_>) -> bool {
+    let mut texts = std::iter::once(program.source())
+        .chain(program.headers().map(|it| it.1))
+        .chain(options.definitions());
+    !options.pre_includes.is_empty()
         || texts.any(|text| memchr::memmem::find(text.as_bytes(), b"nclude").is_some())
 }
 
-/// Finds the files that a program may include from `directories`; `pre_includes` are included before its first line.
-pub(crate) fn find(
-    program: &Program,
-    directories: &[PathBuf],
-    pre_includes: &[String],
-) -> Includes {
+/// The options that say what is included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options<'a> {
+    /// What is included before the first line.
+    pub(crate) pre_includes: &'a [String],
+    /// All arguments of the compiler; among them macros, which may ask for headers.
+    pub(crate) arguments: &'a [String],
+}
+
+impl<'a> Options<'a> {
+    fn definitions(self) -> impl Iterator<Item = &'a str> {
+        let arguments = self.arguments.iter().map(String::as_str);
+        arguments
+            .filter(|it| !it.starts_with("--include-path=") && !it.starts_with("--pre-include="))
+    }
+}
+
+/// Finds the files that a program may include from `directories`.
+pub(crate) fn find(program: &Program, directories: &[PathBuf], options: Options<'_>) -> Includes {
     let mut search = Search {
         program,
         directories,
@@ -55,8 +72,12 @@ pub(crate) fn find(
         includes: Includes::default(),
     };
     let source_directory = search.source_directory.clone();
-    for name in pre_includes {
-        search.resolve(name, &source_directory);
+    // These come from the working directory, wherever the source lies.
+    for name in options.pre_includes {
+        search.resolve(name, Path::new(""));
+    }
+    for definition in options.definitions() {
+        search.text(definition.as_bytes(), definition, &source_directory);
     }
     search.text(
         program.source().as_bytes(),
@@ -117,6 +138,11 @@ impl Search<'_> {
         let in_memory = self.program.headers().any(|(it, _)| it == name);
         let mut places = vec![directory.join(name), self.source_directory.join(name)];
         places.extend(self.directories.iter().map(|it| it.join(name)));
+        // A name without an extension is tried with the compiler's own one too.
+        if Path::new(name).extension().is_none() {
+            let extended: Vec<PathBuf> = places.iter().map(|it| with_suffix(it)).collect();
+            places.extend(extended);
+        }
         let mut found = in_memory;
         for path in places {
             found |= self.file(path);
@@ -133,7 +159,11 @@ impl Search<'_> {
         }
         self.includes.snapshot.above(&path);
         // A pipe or a device would block or never end.
-        let metadata = std::fs::metadata(&path).ok().filter(|it| it.is_file());
+        let metadata = std::fs::metadata(&path).ok();
+        if metadata.is_none() {
+            self.includes.snapshot.missing(&path);
+        }
+        let metadata = metadata.filter(|it| it.is_file());
         self.looked_at.insert(path.clone(), metadata.is_some());
         let Some(metadata) = metadata else {
             return false;
@@ -159,6 +189,12 @@ impl Search<'_> {
     }
 }
 
+fn with_suffix(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(SUFFIX);
+    path.into()
+}
+
 /// The directory of a file, empty for the working directory.
 fn parent(path: &Path) -> PathBuf {
     path.parent().map(Path::to_path_buf).unwrap_or_default()
@@ -167,6 +203,11 @@ fn parent(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NO_OPTIONS: Options<'_> = Options {
+        pre_includes: &[],
+        arguments: &[],
+    };
 
     fn directory(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("cuda-nvrtc-{name}-{}", std::process::id()));
@@ -208,7 +249,7 @@ mod tests {
             Program::new("#include <one.h>\n#include \"beside.h\"\n#include \"memory.h\"")
                 .name(root.join("source/x.cu").to_str().unwrap())
                 .header("memory.h", "#include \"lost.h\"");
-        let includes = find(&program, &[root.join("a"), root.join("b")], &[]);
+        let includes = find(&program, &[root.join("a"), root.join("b")], NO_OPTIONS);
         assert_eq!(
             found(&includes, &root),
             [
@@ -228,7 +269,11 @@ mod tests {
 
     #[test]
     fn what_only_the_preprocessor_knows_is_said() {
-        let includes = find(&Program::new("\n#include HEADER\n").name("k.cu"), &[], &[]);
+        let includes = find(
+            &Program::new("\n#include HEADER\n").name("k.cu"),
+            &[],
+            NO_OPTIONS,
+        );
         assert_eq!(
             includes.unknown.as_deref(),
             Some("k.cu:2 includes what a macro names")
@@ -236,8 +281,38 @@ mod tests {
         let includes = find(
             &Program::new("").header("t.h", "int x; // __TIME__"),
             &[],
-            &[],
+            NO_OPTIONS,
         );
         assert_eq!(includes.unknown.as_deref(), Some("t.h:1 uses `__TIME__`"));
+    }
+
+    #[test]
+    fn what_options_include_is_found() {
+        let root = directory("options", &[("in/asked.h", ""), ("in/plain.stdh", "")]);
+        let pre_includes = ["before.h".to_owned()];
+        let arguments = [
+            "--include-path=include".to_owned(),
+            "--define-macro=THERE=__has_include(<asked.h>)".to_owned(),
+        ];
+        let options = Options {
+            pre_includes: &pre_includes,
+            arguments: &arguments,
+        };
+        let program = Program::new("#include <plain>").name(root.join("x.cu").to_str().unwrap());
+        let includes = find(&program, &[root.join("in")], options);
+        assert_eq!(found(&includes, &root), ["in/asked.h", "in/plain.stdh"]);
+        assert_eq!(includes.missing, ["before.h"]);
+        let nothing = Program::new("");
+        assert!(has_any(&nothing, options) && !has_any(&nothing, NO_OPTIONS));
+        let only = |arguments| Options {
+            pre_includes: &[],
+            arguments,
+        };
+        assert!(
+            has_any(&nothing, only(&arguments[1..])) && !has_any(&nothing, only(&arguments[..1]))
+        );
+        let timed = ["-DT=__TIME__".to_owned()];
+        assert!(find(&nothing, &[], only(&timed)).unknown.is_some());
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -5,6 +5,8 @@
 mod build;
 #[path = "stub/cache.rs"]
 mod cache;
+#[path = "stub/hostile_cache.rs"]
+mod hostile_cache;
 #[path = "stub/library.rs"]
 mod library;
 #[path = "stub/link.rs"]

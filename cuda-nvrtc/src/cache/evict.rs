@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 /// What the names of unfinished files begin with.
 pub(super) const TEMPORARY: &str = ".new-";
+/// What the names of notes end with, after the key of a program.
+pub(super) const NOTE: &str = ".files";
 /// After this, an unfinished file belongs to a process that has ended.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
@@ -26,6 +28,10 @@ pub(super) fn files(directory: &Path) -> io::Result<Vec<Entry>> {
     };
     let files = listing.filter_map(|entry| {
         let entry = entry.ok()?;
+        let name = entry.file_name();
+        if !is_ours(name.to_str()?) {
+            return None;
+        }
         // Another process may have removed it by now.
         let metadata = entry.metadata().ok().filter(|it| it.is_file())?;
         Some(Entry {
@@ -35,6 +41,13 @@ pub(super) fn files(directory: &Path) -> io::Result<Vec<Entry>> {
         })
     });
     Ok(files.collect())
+}
+
+/// Whether a file is named as those of the cache are; others in the directory are left alone.
+fn is_ours(name: &str) -> bool {
+    let key = name.strip_suffix(NOTE).unwrap_or(name);
+    let is_key = key.len() == 64 && key.bytes().all(|it| it.is_ascii_hexdigit());
+    is_key || name.starts_with(TEMPORARY)
 }
 
 /// Removes what was not used for longest, until the rest is a tenth below the limit, if it is above it. What cannot be
@@ -84,12 +97,18 @@ mod tests {
             std::env::temp_dir().join(format!("cuda-nvrtc-evict-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let now = SystemTime::now();
+        let full = |name: &str| match name.starts_with('.') {
+            true => name.to_owned(),
+            false => format!("{name:0>64}"),
+        };
         let write = |name: &str, size: usize, age: u64| {
-            let path = directory.join(name);
+            let path = directory.join(full(name));
             fs::write(&path, vec![0; size]).unwrap();
             let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.set_modified(now - Duration::from_secs(age)).unwrap();
         };
+        let foreign = directory.join("notes.txt");
+        fs::write(&foreign, "not ours").unwrap();
         write("a", 100, 50);
         write("b", 100, 4000);
         write("c", 100, 10);
@@ -100,7 +119,8 @@ mod tests {
             let mut names: Vec<_> = files(&directory)
                 .unwrap()
                 .into_iter()
-                .map(|it| it.path.file_name().unwrap().to_owned())
+                .map(|it| it.path.file_name().unwrap().to_str().unwrap().to_owned())
+                .map(|it| it.trim_start_matches('0').to_owned())
                 .collect();
             names.sort();
             names
@@ -113,6 +133,7 @@ mod tests {
         assert_eq!(names(), [".new-1-2", "a", "c"]);
         to_limit(&directory, 1);
         assert_eq!(names(), [".new-1-2", "c"]);
+        assert!(foreign.exists());
         fs::remove_dir_all(&directory).unwrap();
         assert!(files(&directory).unwrap().is_empty());
     }

@@ -66,7 +66,7 @@ impl Cache {
 }
 
 fn note_name(program: &Key) -> String {
-    format!("{program}.files")
+    format!("{program}{}", super::evict::NOTE)
 }
 
 fn take_number(bytes: &mut &[u8]) -> Option<u64> {

@@ -73,7 +73,7 @@ impl Job<'_> {
 
     /// The key under which the files that the program may include are noted; nothing if it includes none, or is not kept.
     fn program_key(&self) -> Option<Key> {
-        if !includes::has_any(self.program, &self.options.pre_includes) {
+        if !includes::has_any(self.program, self.include_options()) {
             return None;
         }
         let mut key = self.begin_key(&self.arguments).ok()?;
@@ -88,7 +88,7 @@ impl Job<'_> {
     /// What the program may include, from CUDA's own headers too if it includes what is found nowhere else.
     fn files(&self) -> Files {
         let find = |directories: &[PathBuf]| {
-            includes::find(self.program, directories, &self.options.pre_includes)
+            includes::find(self.program, directories, self.include_options())
         };
         let own = &self.options.include_paths;
         let includes = find(own);
@@ -108,6 +108,13 @@ impl Job<'_> {
         Files {
             includes: find(&all),
             cuda,
+        }
+    }
+
+    fn include_options(&self) -> includes::Options<'_> {
+        includes::Options {
+            pre_includes: &self.options.pre_includes,
+            arguments: &self.arguments,
         }
     }
 
@@ -147,8 +154,11 @@ impl Job<'_> {
         }
         let nvrtc = self.compiler.nvrtc()?;
         let plan = self.target.plan(nvrtc, self.options)?;
-        let parts = run::compile(nvrtc, self.program, &self.encoded, &plan, arguments)?;
-        let kept = key.and_then(|key| cache.insert(&key, &parts).map(|()| key));
+        let parts = run::compile(nvrtc, self.program, &self.encoded, &plan, arguments.clone())?;
+        let kept = key.and_then(|key| {
+            self.check_unchanged(&key, files, &arguments)?;
+            cache.insert(&key, &parts).map(|()| key)
+        });
         let cache_use = match kept {
             Ok(key) => {
                 self.note(&key, files);
@@ -157,6 +167,31 @@ impl Job<'_> {
             Err(reason) => CacheUse::NotKept(reason),
         };
         Ok(Compiled::new(parts, cache_use))
+    }
+
+    /// Whether what the key was made of is what the compiler has read meanwhile; if that is not sure, why.
+    fn check_unchanged(
+        &self,
+        key: &Key,
+        files: &Files,
+        arguments: &[String],
+    ) -> Result<(), String> {
+        let located = &*self.compiler.located;
+        if located.found.identity() != located.identity {
+            return Err("the files of the compiler have been replaced".into());
+        }
+        let Includes {
+            files: read,
+            snapshot,
+            ..
+        } = &files.includes;
+        if let Some((path, _)) = read.iter().find(|(path, _)| !snapshot.is_same(path)) {
+            return Err(format!("`{}` changed meanwhile", path.display()));
+        }
+        if snapshot.is_current() || self.key(&self.files(), arguments).as_ref() == Ok(key) {
+            return Ok(());
+        }
+        Err("a file that it may include changed meanwhile".into())
     }
 
     /// Notes which files led to the key.

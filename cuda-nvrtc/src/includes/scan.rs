@@ -15,6 +15,10 @@ pub(super) struct Scanned {
 pub(super) fn scan(text: &[u8]) -> Scanned {
     let text = &*without_splices(text);
     let mut scanned = Scanned::default();
+    if let Some(at) = find_trigraph_splice(text) {
+        let line = text.iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
+        scanned.unknown = Some((line, "joins lines by a trigraph"));
+    }
     for word in words(text) {
         let rest = text.get(word.end..).unwrap_or(&[]);
         let before = text.get(..word.start).unwrap_or(&[]);
@@ -49,6 +53,9 @@ pub(super) fn scan(text: &[u8]) -> Scanned {
 impl Scanned {
     fn add(&mut self, name: &[u8]) -> Option<&'static str> {
         match std::str::from_utf8(name) {
+            Ok(name) if name.contains("??") => {
+                Some("includes a file whose name may have a trigraph")
+            }
             Ok(name) => {
                 if !name.is_empty() && !self.names.iter().any(|it| it == name) {
                     self.names.push(name.to_owned());
@@ -187,6 +194,14 @@ fn defines_has_include(before: &[u8]) -> bool {
     is_has_include(name.get(..end.unwrap_or(name.len())).unwrap_or(&[]))
 }
 
+/// Where a trigraph stands that older dialects take for a backslash before the end of a line.
+fn find_trigraph_splice(text: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(text, b"??/").find(|at| {
+        let rest = text.get(at + 3..).unwrap_or(&[]);
+        rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
+    })
+}
+
 /// The text with spliced lines joined, as the preprocessor's second phase does it.
 fn without_splices(text: &[u8]) -> Cow<'_, [u8]> {
     let next = |from: usize| {
@@ -273,6 +288,9 @@ mod tests {
             ("__TIMESTAMP__", 1),
             ("#embed <x>", 1),
             ("#include \"\u{fffd}\"\n#include é", 2),
+            ("\n#inc??/\nlude <x>", 2),
+            ("\n\n??/\r\n#include <x>", 3),
+            ("\n#include <a??!b>", 2),
         ] {
             assert_eq!(
                 scan(text.as_bytes()).unknown.map(|it| it.0),

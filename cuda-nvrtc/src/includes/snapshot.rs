@@ -16,9 +16,19 @@ pub(crate) type Signature = [u64; 5];
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The files and directories that a search looked at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Snapshot {
+    begun: SystemTime,
     seen: HashMap<PathBuf, Option<Signature>>,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self {
+            begun: SystemTime::now(),
+            seen: HashMap::new(),
+        }
+    }
 }
 
 impl Snapshot {
@@ -45,15 +55,36 @@ impl Snapshot {
                         self.seen.insert(it.to_path_buf(), found);
                         return;
                     }
+                    self.missing(it);
                 }
             }
             directory = it.parent();
         }
     }
 
-    /// What was noted, if it is complete and all of it so old that a later change shows.
+    /// Notes that there is nothing at a path. Where a symbolic link stands that leads nowhere, no directory above it tells when
+    /// its end appears.
+    pub(super) fn missing(&mut self, path: &Path) {
+        if path.is_symlink() {
+            self.seen.insert(path.to_path_buf(), None);
+        }
+    }
+
+    /// Whether nothing has changed since, as far as it shows.
+    pub(crate) fn is_current(&self) -> bool {
+        let settled = self.settled();
+        settled.is_some_and(|seen| seen.into_iter().all(|(path, it)| is_unchanged(path, it)))
+    }
+
+    /// Whether a file is still the one that was noted; yes, where that does not show.
+    pub(crate) fn is_same(&self, path: &Path) -> bool {
+        let noted = self.seen.get(path).copied().flatten();
+        noted.is_none_or(|it| is_unchanged(path, it))
+    }
+
+    /// What was noted, if it is complete and was so old then that a later change shows.
     pub(crate) fn settled(&self) -> Option<Vec<(&Path, Signature)>> {
-        let now = nanoseconds(SystemTime::now().checked_sub(SETTLED)?)?;
+        let now = nanoseconds(self.begun.checked_sub(SETTLED)?)?;
         let mut settled = Vec::with_capacity(self.seen.len());
         for (path, signature) in &self.seen {
             let signature = (*signature)?;

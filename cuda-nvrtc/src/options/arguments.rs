@@ -56,7 +56,11 @@ impl CompileOptions {
                 return Err(Error::invalid("an include path is empty")
                     .remedied_by("write `.` for the working directory"));
             }
+            refuse_blank_end("the include path", directory)?;
             arguments.push(format!("--include-path={directory}"));
+        }
+        for header in &self.pre_includes {
+            refuse_blank_end("the header", header)?;
         }
         arguments.extend(
             self.pre_includes
@@ -72,6 +76,17 @@ impl CompileOptions {
             None => Ok(arguments),
         }
     }
+}
+
+/// The compiler drops blanks at the end of an argument, and so would look for another file.
+fn refuse_blank_end(what: &str, path: &str) -> Result<()> {
+    if path.ends_with(|it: char| it.is_ascii_whitespace() || it == '\x0b') {
+        let path = path.escape_default();
+        return Err(Error::invalid(format!(
+            "{what} `{path}` ends with a blank, which the compiler would drop"
+        )));
+    }
+    Ok(())
 }
 
 /// The argument that defines or cancels a macro.

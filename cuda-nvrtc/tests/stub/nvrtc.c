@@ -91,6 +91,11 @@ int nvrtcCompileProgram(Program *program, int count, const char *const *options)
     if (strstr(program->source, "ERROR")) snprintf(log, sizeof log, "%s(2): error: stub error\n", program->name);
     if ((needs = strstr(program->source, "NEEDS(")) && sscanf(needs, "NEEDS(%255[^)])", header) == 1 && is_missing(header, count, options))
         snprintf(log, sizeof log, "%s(1): catastrophic error: cannot open source file \"%s\"\n", program->name, header);
+    // A file that changes while it is compiled.
+    if ((needs = strstr(program->source, "CHANGES(")) && sscanf(needs, "CHANGES(%255[^)])", header) == 1) {
+        FILE *out = fopen(header, "w");
+        if (out) fclose(out);
+    }
     free(program->log);
     program->log = strdup(log);
     if (strstr(log, "error")) return 6;
