@@ -53,6 +53,13 @@ impl Source {
 
     /// The name of the image: an identifier of Rust in small letters.
     pub(crate) fn image_name(&self) -> Result<String, Error> {
+        // It is written into lines for Cargo and comments of Rust and PTX, which end where it would have them end.
+        if self.shown().contains(char::is_control) {
+            return Err(Error::usage(format!(
+                "cannot take {:?}: the name has a control character in it",
+                self.path
+            )));
+        }
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());
         let from = self.name.as_deref().or(stem).unwrap_or_default();
         let name: String = from
@@ -83,5 +90,28 @@ impl Source {
 impl<P: AsRef<Path>> From<P> for Source {
     fn from(path: P) -> Self {
         Self::new(path.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_end_a_line_are_refused() {
+        for name in [
+            "a\n}pub fn injected() {}//.cu",
+            "a\ncargo::rustc-cfg=injected.cu",
+            "a\r.cu",
+            "folder\n/a.cu",
+            "a\u{85}.cu",
+        ] {
+            let error = Source::new(name).image_name().unwrap_err().to_string();
+            assert!(error.contains("control character"), "{error}");
+            let named = Source::new(name).name("a").image_name();
+            assert!(named.is_err(), "{name:?}");
+        }
+        let odd = Source::new("a\"b`#{}.cu").image_name();
+        assert_eq!(odd.unwrap(), "a_b____");
     }
 }

@@ -149,3 +149,29 @@ fn changed_at_random() {
         }
     }
 }
+
+/// A substitution that stands for many types, and is repeated as often as a symbol has room for.
+#[test]
+fn names_that_unfold_are_given_up() {
+    for (pack, class) in [
+        ("i", "1AI"),
+        ("Pi", "1AIJ"),
+        ("i", "St1AI"),
+        ("i", "PFv"),
+        ("i", "A4_1AI"),
+    ] {
+        for repeated in ["S_", "S0_", "S1_", "T_", "S_S0_", "PS_"] {
+            let ends = if class.ends_with('J') { "EE" } else { "E" };
+            let symbol = format!(
+                "_Z1fIJ{}EEvDpT_{class}{}{ends}",
+                pack.repeat(7000),
+                repeated.repeat(20_000 / repeated.len())
+            );
+            let started = std::time::Instant::now();
+            let name = cuda_ptx::KernelName::of(&symbol);
+            let length: usize = name.parameters.iter().flatten().count();
+            assert!(length < 20_000, "{length}");
+            assert!(started.elapsed().as_secs() < 5, "{class} {repeated}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Names: of functions, and of the classes that types are of.
 
 use super::item::{Item, joined};
-use super::{CType, Name, Reader};
+use super::{CType, MOST_TEXT, Name, Reader};
 
 impl Reader<'_> {
     /// A name with its scopes.
@@ -170,7 +170,12 @@ impl Reader<'_> {
             b'd' => "std::iostream",
             _ => {
                 let index = self.sequence(36)?;
-                return self.substitutions.get(index).cloned();
+                // What stands for much is not repeated without end.
+                self.text += self.substitutions.get(index)?.size();
+                return match self.text <= MOST_TEXT {
+                    true => self.substitutions.get(index).cloned(),
+                    false => None,
+                };
             }
         };
         self.rest = self.rest.get(1..)?;
