@@ -336,3 +336,17 @@ fn threads_write_and_read_one_variable() -> Test {
     });
     Ok(())
 }
+
+#[test]
+fn a_variable_is_not_copied_over_itself() -> Test {
+    let bench = Bench::new();
+    let all = Scale::load(&bench)?;
+    let stream = bench.stream();
+    let mut again = all.module.global::<[f32]>("total")?;
+    let error = stream
+        .copy(&all.total, &mut again)
+        .expect_err("both are one variable");
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{error}");
+    assert!(error.to_string().contains("same memory"), "{error}");
+    Ok(())
+}

@@ -94,6 +94,8 @@ impl Native {
             drop(modules);
             return known;
         }
+        // There was one, perhaps only since `find` was asked, and what it was used for may still run.
+        module.note_kernel();
         *known = Arc::downgrade(&module);
         module
     }
