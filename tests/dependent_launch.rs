@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cuda_driver::{LaunchConfig, Result};
+use cuda_driver::{In, LaunchConfig, Out, Result, kernels};
 use cuda_sim::{Builder, ReportKind};
 
 use crate::support::Test;
@@ -84,5 +84,94 @@ fn a_kernel_that_does_not_wait_is_found() -> Test {
     }
     // Ahead of the kernel before it, and behind it.
     assert_eq!(found, BTreeSet::from([vec![0; THREADS], expected()]));
+    Ok(())
+}
+
+kernels! {
+    /// Kernels of `dependent.cu`.
+    unsafe extern Dependent from ptx env!("DEPENDENT_PTX") {
+        #[launch(grid = 4, block = 64)]
+        safe fn produce(values: &mut [u32; 256], value: u32, steps: u32);
+
+        #[launch(grid = 4, block = 64, waits)]
+        safe fn consume(values: &[u32; 256], results: &mut [u32; 256]);
+    }
+}
+
+/// `consume`, which may start early.
+const EARLY: fn() -> cuda_driver::ExtendedLaunchConfig =
+    || LaunchConfig::new(4, 64).programmatic_dependent();
+
+fn steps(bench: &Bench) -> u32 {
+    if bench.is_real() { 200_000 } else { 50 }
+}
+
+#[test]
+fn what_waits_by_itself_waits_for_other_streams_too() -> Test {
+    let bench = Bench::new();
+    if !has_it(&bench) {
+        return Ok(());
+    }
+    let kernels = Dependent::load(bench.context())?;
+    let steps = steps(&bench);
+    for _ in 0..bench.repeats() {
+        let (stream, other) = (bench.stream(), bench.stream());
+        let mut in_front = stream.zeroed::<u32>(THREADS)?;
+        let mut values = other.zeroed::<u32>(THREADS)?;
+        let mut results = stream.zeroed::<u32>(THREADS)?;
+        kernels.produce(&other, &mut values, 100, 4 * steps)?;
+        kernels.produce(&stream, &mut in_front, 1, steps)?;
+        // It waits for an event of the other stream, behind a kernel that lets it begin.
+        kernels.consume_with(EARLY(), &stream, &values, &mut results)?;
+        // What comes later on the other stream waits for it, and so does the end of the memory.
+        kernels.produce(&other, &mut values, 7, 1)?;
+        drop(values);
+        assert_eq!(results.to_vec()?, expected());
+    }
+    Ok(())
+}
+
+#[test]
+fn several_in_a_row_wait_for_the_first() -> Test {
+    let bench = Bench::new();
+    if !has_it(&bench) {
+        return Ok(());
+    }
+    let kernels = Dependent::load(bench.context())?;
+    let stream = bench.stream();
+    for _ in 0..bench.repeats() {
+        let mut values = stream.zeroed::<u32>(THREADS)?;
+        let mut unrelated = stream.zeroed::<u32>(THREADS)?;
+        let mut results = stream.zeroed::<u32>(THREADS)?;
+        let nothing = stream.zeroed::<u32>(THREADS)?;
+        kernels.produce(&stream, &mut values, 100, steps(&bench))?;
+        kernels.consume_with(EARLY(), &stream, &nothing, &mut unrelated)?;
+        kernels.consume_with(EARLY(), &stream, &nothing, &mut unrelated)?;
+        kernels.consume_with(EARLY(), &stream, &values, &mut results)?;
+        drop(values);
+        assert_eq!(results.to_vec()?, expected());
+    }
+    Ok(())
+}
+
+#[test]
+fn host_memory_is_there_before_it_is_read_and_after_it_is_written() -> Test {
+    let bench = Bench::new();
+    if !has_it(&bench) {
+        return Ok(());
+    }
+    let kernels = Dependent::load(bench.context())?;
+    let stream = bench.stream();
+    let mut in_front = stream.zeroed::<u32>(THREADS)?;
+    for round in 0..bench.repeats() {
+        let values = [round as u32 + 1; THREADS];
+        let (mut once, mut twice) = ([0; THREADS], [0; THREADS]);
+        kernels.produce(&stream, &mut in_front, 1, steps(&bench))?;
+        kernels.consume_with(EARLY(), &stream, In(&values), Out(&mut once))?;
+        let mut on_device = stream.zeroed::<u32>(THREADS)?;
+        kernels.consume_with(EARLY(), &stream, In(&once), &mut on_device)?;
+        kernels.consume_with(EARLY(), &stream, &on_device, Out(&mut twice))?;
+        assert_eq!((once[5], twice), (values[0] * 2, [values[0] * 8; THREADS]));
+    }
     Ok(())
 }

@@ -76,7 +76,9 @@ impl Function {
     ///   their lengths, and its module's globals; it writes only what is passed as `&mut`, and leaves valid elements there.
     /// * It keeps no address beyond its end, and races neither with itself nor, through globals, with other kernels.
     /// * If the configuration is [programmatic dependent](LaunchConfig::programmatic_dependent): each of its threads that
-    ///   accesses memory, and at least one, executes `griddepcontrol.wait` (`cudaGridDependencySynchronize`) first.
+    ///   accesses memory, and at least one, executes `griddepcontrol.wait` (`cudaGridDependencySynchronize`) first; what a
+    ///   kernel in front of it may write is not read by `ld.global.nc` (`__ldg`, `const … *__restrict__`), for the compiler may
+    ///   move that to before the wait.
     /// * If it touches a global variable, no other thread asks for that one for the first time ([`Module::global`]) while this
     ///   call runs.
     ///
