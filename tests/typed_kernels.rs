@@ -2,6 +2,7 @@
 
 mod globals;
 mod load;
+mod names;
 mod shapes;
 
 use bytemuck::{Pod, Zeroable};

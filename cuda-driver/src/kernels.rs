@@ -6,6 +6,7 @@
 mod arguments;
 mod bounds;
 mod declaration;
+mod declared;
 mod element;
 mod found;
 mod lengths;
@@ -24,10 +25,11 @@ pub mod __private {
     pub use super::declaration::{
         Access, Found, FoundElement, FoundType, Kernel, NumberKind, Origin, Parameter,
     };
+    pub use super::declared::Declared;
     pub use super::element::{Fallback, Probe};
     pub use super::lengths::{
-        Integer, Place, add, divide, divide_up, larger, multiply, remainder, smaller, subtract,
-        wrong_len, wrong_number,
+        Integer, Place, add, divide, divide_up, filled, larger, multiply, remainder, smaller,
+        subtract, wrong_len, wrong_number,
     };
     pub use super::load::{require_verified, resolve};
 }

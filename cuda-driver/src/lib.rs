@@ -220,13 +220,13 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 /// |---|---|
 /// | `for_len(slice)`, `for_len(n)` | a thread for each element, in blocks of 256 unless `block` says otherwise; at least one block |
 /// | `grid = n`, `grid = (x, y, z)` | that grid |
-/// | `grid <= n` | callers may choose up to that many blocks; `for_len` is cut to as many |
+/// | `grid <= n` | callers may choose up to that many blocks, in as many dimensions as the usual grid; `for_len` is cut to as many |
 /// | `block = n`, `block = (x, y, z)` | that block |
 /// | `block <= n` | callers may choose up to that many threads in one dimension; otherwise 256 of them at most |
 /// | `shared = bytes`, `shared <= bytes` | dynamic shared memory, fixed or up to the caller; otherwise none |
 /// | `cluster = n`, `cluster = (x, y, z)` | thread block clusters |
 /// | `cooperative` | all blocks run at the same time |
-/// | `waits` | at least one thread, and each before it touches memory, executes `griddepcontrol.wait`, so callers may choose programmatic dependent launch |
+/// | `waits` | at least one thread, and each before it touches memory, executes `griddepcontrol.wait`, so callers may choose programmatic dependent launch; it reads nothing by `ld.global.nc` (`__ldg`, `const … *__restrict__`), which may come before the wait |
 /// | `globals(name, mut name)` | the global variables that the kernel reads, and those that it writes |
 ///
 /// Where something is open, there is a second method, `vector_add_with(config, …)`; what is not declared stays fixed.

@@ -86,6 +86,10 @@ fn what_is_open_can_be_chosen() {
             "the grid is 5×1×1, and the declaration says up to 4 blocks",
         ),
         (
+            LaunchConfig::new((1, 2), 256),
+            "the grid is 1×2×1, and the declaration says blocks in 1 dimension",
+        ),
+        (
             LaunchConfig::new(2, 255),
             "the block is 255×1×1, and the declaration says 256×1×1",
         ),

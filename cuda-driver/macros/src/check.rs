@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
+use syn::ext::IdentExt;
 use syn::{Error, Ident};
 
 use crate::syntax::{Amount, Block, Expression, Grid, Kernel, Kind, Parameter, Set};
@@ -57,7 +58,7 @@ fn kernel(kernel: &Kernel, errors: &mut Vec<Error>) {
     }
     let mut seen = HashSet::new();
     for parameter in &kernel.parameters {
-        if !seen.insert(parameter.name.to_string()) {
+        if !seen.insert(parameter.name.unraw().to_string()) {
             let text = format!("`{}` has two parameters `{}`", kernel.name, parameter.name);
             errors.push(Error::new(parameter.name.span(), text));
         }

@@ -79,11 +79,12 @@ fn structure(set: &Set, krate: &TokenStream) -> TokenStream {
         ..
     } = set;
     let fields = set.kernels.iter().map(|it| &it.name);
+    let numbers = 0..set.kernels.len();
     quote! {
         #(#attributes)*
         #[derive(::core::clone::Clone)]
         #visibility struct #name {
-            #(#fields: #krate::Function,)*
+            #(#fields: #krate::kernels::__private::Declared<Self, #numbers>,)*
         }
     }
 }
@@ -158,6 +159,13 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
     let loaders = loaders(set, is_compared, krate);
     let module = local("module");
     let visibility = &set.visibility;
+    let declared = fields.iter().map(|it| {
+        // The caller's promise.
+        unsafe_block(set.unsafe_token.span, &quote!(p::Declared::new(#it)))
+    });
+    let resolve = quote!(p::resolve(#title, #module, &__KERNELS, origin));
+    let resolve = unsafe_block(set.unsafe_token.span, &resolve);
+    let from_elsewhere = resolved(set, &quote!(Elsewhere));
     let contract = format!(
         "Takes the kernels from a module that was loaded otherwise, and compares them with their declarations.\n\n\
          # Errors\n[`ErrorKind::DeclarationMismatch`]({krate}::ErrorKind::DeclarationMismatch) with a table of everything that \
@@ -179,7 +187,7 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
 
                 #[doc = #contract]
                 #visibility unsafe fn from_module(#module: &#krate::Module) -> #krate::Result<Self> {
-                    Self::__resolve(#module, p::Origin::Elsewhere)
+                    #from_elsewhere
                 }
 
                 /// The same kernels, unless nothing could compare one of them with its declaration.
@@ -187,13 +195,14 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
                 /// # Errors
                 /// The names of those of which neither the driver nor the image tells the parameters.
                 #visibility fn strict(self) -> #krate::Result<Self> {
-                    p::require_verified(#title, &[#((#labels, &self.#fields)),*])?;
+                    p::require_verified(#title, &[#((#labels, self.#fields.function())),*])?;
                     ::core::result::Result::Ok(self)
                 }
 
-                fn __resolve(#module: &#krate::Module, origin: p::Origin) -> #krate::Result<Self> {
-                    let [#(#fields),*] = p::resolve(#title, #module, &__KERNELS, origin)?;
-                    ::core::result::Result::Ok(Self { #(#fields),* })
+                // It vouches for the module, as `from_module` does: the code beside the declaration sees it too.
+                unsafe fn __resolve(#module: &#krate::Module, origin: p::Origin) -> #krate::Result<Self> {
+                    let [#(#fields),*] = #resolve?;
+                    ::core::result::Result::Ok(Self { #(#fields: #declared),* })
                 }
 
                 #(#methods)*
@@ -214,6 +223,7 @@ fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
         return TokenStream::new();
     };
     let (context, options, visibility) = (local("context"), local("options"), &set.visibility);
+    let module = local("module");
     let path = &image.path.tokens;
     let load = match image.kind {
         ImageKind::Ptx => quote! {
@@ -232,6 +242,8 @@ fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
         true => quote!(Compared),
         false => quote!(Embedded),
     };
+    // The module is of the image that the declaration names.
+    let resolved = resolved(set, &origin);
     quote! {
         /// Loads the image into the context, and compares all kernels with their declarations.
         ///
@@ -246,9 +258,17 @@ fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
         /// # Errors
         /// What differs, in a table of all kernels; what loading the image returns.
         #visibility fn load_with(#context: &#krate::Context, #options: &#krate::JitOptions) -> #krate::Result<Self> {
-            Self::__resolve(&#load?, p::Origin::#origin)
+            let #module = &#load?;
+            #resolved
         }
     }
+}
+
+/// Takes the kernels of the variable `module`, which must be as declared.
+fn resolved(set: &Set, origin: &TokenStream) -> TokenStream {
+    let module = local("module");
+    let call = quote!(Self::__resolve(#module, p::Origin::#origin));
+    unsafe_block(set.unsafe_token.span, &call)
 }
 
 /// A name of ours that no parameter of the user's can take.

@@ -17,7 +17,10 @@ use crate::memory::{DeviceAllocation, DeviceSlice, DeviceSliceMut};
     message = "`{Self}` is no device memory of `{T}` that a kernel can read",
     note = "pass `&memory` of a `DeviceAllocation<{T}>`, a `DeviceSlice<{T}>`, or memory of the host as `In(&slice)`"
 )]
-pub trait ReadArgument<T>: KernelArgument + sealed::Len {}
+pub trait ReadArgument<T>:
+    KernelArgument + sealed::Len + sealed::Is<sealed::ReadArgument<T>>
+{
+}
 
 /// Memory of elements `T` that a kernel writes: `&mut allocation`, a mutable slice, or the host's as [`Out`] or [`InOut`].
 #[diagnostic::on_unimplemented(
@@ -25,33 +28,55 @@ pub trait ReadArgument<T>: KernelArgument + sealed::Len {}
     note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, a `DeviceSliceMut<{T}>`, or memory of the host as `Out(&mut slice)` \
             or `InOut(&mut slice)`"
 )]
-pub trait WriteArgument<T>: KernelArgument + sealed::Len {}
+pub trait WriteArgument<T>:
+    KernelArgument + sealed::Len + sealed::Is<sealed::WriteArgument<T>>
+{
+}
 
 /// Memory that a kernel reads, or [`Null`], or an `Option`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can read, and not `Null`",
     note = "pass `&memory` of a `DeviceAllocation<{T}>`, a `DeviceSlice<{T}>`, an `Option` of these, or `Null`"
 )]
-pub trait NullableReadArgument<T>: sealed::Nullable {}
+pub trait NullableReadArgument<T>: sealed::Nullable + sealed::Is<sealed::ReadArgument<T>> {}
 
 /// Memory that a kernel writes, or [`Null`], or an `Option`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no device memory of `{T}` that a kernel can write, and not `Null`",
     note = "pass `&mut memory` of a `DeviceAllocation<{T}>`, a `DeviceSliceMut<{T}>`, an `Option` of these, or `Null`"
 )]
-pub trait NullableWriteArgument<T>: sealed::Nullable {}
+pub trait NullableWriteArgument<T>:
+    sealed::Nullable + sealed::Is<sealed::WriteArgument<T>>
+{
+}
 
 pub(crate) mod sealed {
+    use std::marker::PhantomData;
+
     use crate::launch::KernelArgument;
 
+    /// What only this crate can implement, though its methods can be called from outside: their answers are trusted.
+    pub trait Ours {}
+
+    /// That an argument is for memory that is used in that way; of types of their own, others can implement our traits otherwise.
+    pub trait Is<Use> {}
+
+    /// Memory of elements `T` that a kernel reads.
+    #[derive(Debug)]
+    pub struct ReadArgument<T>(PhantomData<T>);
+
+    /// Memory of elements `T` that a kernel writes.
+    #[derive(Debug)]
+    pub struct WriteArgument<T>(PhantomData<T>);
+
     /// Memory with a number of elements.
-    pub trait Len {
+    pub trait Len: Ours {
         #[doc(hidden)]
         fn element_count(&self) -> usize;
     }
 
     /// Memory that may be missing.
-    pub trait Nullable {
+    pub trait Nullable: Ours {
         #[doc(hidden)]
         type Argument: KernelArgument;
 
@@ -111,6 +136,10 @@ impl<A: KernelArgument> Sealed for OrNull<A> {
 
 impl<A: KernelArgument> KernelArgument for OrNull<A> {}
 
+impl sealed::Ours for Null {}
+impl<T> sealed::Is<sealed::ReadArgument<T>> for Null {}
+impl<T> sealed::Is<sealed::WriteArgument<T>> for Null {}
+
 impl sealed::Nullable for Null {
     type Argument = Self;
 
@@ -130,6 +159,11 @@ impl<T> NullableWriteArgument<T> for Null {}
 
 macro_rules! memory {
     ($([$($generics:tt)*] $type:ty: $of:ident $nullable:ident of $element:ty, $len:expr;)*) => {$(
+        impl<$($generics)*> sealed::Ours for $type {}
+        impl<$($generics)*> sealed::Ours for Option<$type> {}
+        impl<$($generics)*> sealed::Is<sealed::$of<$element>> for $type {}
+        impl<$($generics)*> sealed::Is<sealed::$of<$element>> for Option<$type> {}
+
         impl<$($generics)*> Len for $type {
             #[inline(always)]
             fn element_count(&self) -> usize {

@@ -12,7 +12,12 @@ pub enum Grid {
     /// That grid.
     Exactly(Dim3),
     /// So many blocks at most.
-    AtMost(u128),
+    AtMost {
+        /// How many.
+        blocks: u128,
+        /// In how many dimensions.
+        dimensions: usize,
+    },
 }
 
 /// What a declaration says of the block.
@@ -83,12 +88,20 @@ impl Bounds {
         let wanted = match self.grid {
             Grid::ForLen(len) => Some(crate::LaunchConfig::for_len_with_block(len, block.x).grid),
             Grid::Exactly(grid) => Some(grid),
-            Grid::AtMost(most) if grid.volume() > most => {
-                return Err(refuse(format!(
-                    "the grid is {grid}, and the declaration says up to {most} blocks"
-                )));
+            Grid::AtMost { blocks, dimensions } => {
+                if grid.volume() > blocks {
+                    return Err(refuse(format!(
+                        "the grid is {grid}, and the declaration says up to {blocks} blocks"
+                    )));
+                }
+                if (dimensions < 3 && grid.z != 1) || (dimensions < 2 && grid.y != 1) {
+                    let s = if dimensions == 1 { "" } else { "s" };
+                    return Err(refuse(format!(
+                        "the grid is {grid}, and the declaration says blocks in {dimensions} dimension{s}"
+                    )));
+                }
+                None
             }
-            Grid::AtMost(_) => None,
         };
         if let Some(wanted) = wanted
             && grid != wanted

@@ -1,18 +1,21 @@
 //! Lengths and other numbers that declarations compute, and the errors of those that do not fit.
 
+use super::arguments::sealed::Ours;
 use crate::error::{Error, ErrorKind};
 
 /// An integer that may stand in a length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer, so a length cannot be computed of it"
 )]
-pub trait Integer: Copy {
+pub trait Integer: Copy + Ours {
     /// Its value; nothing if it is negative.
     fn to_u128(self) -> Option<u128>;
 }
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
+        impl Ours for $type {}
+
         impl Integer for $type {
             #[inline(always)]
             fn to_u128(self) -> Option<u128> {
@@ -23,6 +26,13 @@ macro_rules! integers {
 }
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+/// A computed number as the type of the parameter that it is filled into.
+#[inline(always)]
+#[must_use]
+pub fn filled<T: Integer + TryFrom<N>, N>(number: N) -> Option<T> {
+    number.try_into().ok()
+}
 
 /// A sum, unless it overflows or a part has.
 #[inline(always)]

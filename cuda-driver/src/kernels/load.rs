@@ -18,7 +18,10 @@ const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
 ///
 /// # Errors
 /// [`ErrorKind::DeclarationMismatch`] with a table of everything that differs; what the driver returns.
-pub fn resolve<const N: usize>(
+///
+/// # Safety
+/// The kernels touch no global variables but those that are declared, if any are.
+pub unsafe fn resolve<const N: usize>(
     set: &str,
     module: &Module,
     kernels: &[Kernel; N],

@@ -107,7 +107,7 @@ pub(super) fn methods(set: &Set, kernel: &Kernel, krate: &TokenStream) -> TokenS
         #[doc = #doc]
         #[must_use]
         #visibility fn #function(&self) -> &#krate::Function {
-            &self.#name
+            self.#name.function()
         }
     }
 }
@@ -152,15 +152,32 @@ fn method(
     });
     let configuration = local("configuration");
     let launch = quote! {
-        #krate::Function::launch(&self.#field, #stream, #configuration, (#(#arguments,)*))
+        #krate::Function::launch(self.#field.function(), #stream, #configuration, (#(#arguments,)*))
     };
     let launch = unsafe_block(set.unsafe_token.span, &launch);
+    let any_configuration = kernel.launch.is_none().then(|| {
+        let text = format!(
+            "What [`Function::launch`]({krate}::Function::launch) demands of the configuration holds here too, as of a programmatic \
+             dependent launch."
+        );
+        quote! {
+            #[doc = ""]
+            #[doc = #text]
+        }
+    });
+    // At the end of the safety section, the declaration's own or ours.
+    let (behind_own, behind_ours) = match safety {
+        None => (any_configuration, None),
+        Some(_) => (None, any_configuration),
+    };
     quote! {
         #(#attributes)*
+        #behind_own
         #[doc = ""]
         #[doc = "# Errors"]
         #[doc = "An argument that is not as the declaration says, by its name; what the launch returns."]
         #safety
+        #behind_ours
         #[inline]
         #visibility #is_unsafe fn #name(
             &self,
@@ -249,11 +266,11 @@ fn fill(kernel: &Kernel, parameter: &Parameter) -> Option<TokenStream> {
     let converted = match expression {
         Expression::Len(slice) => {
             let len = len_of(slice);
-            quote_spanned!(parameter.span=> <#ty as ::core::convert::TryFrom<usize>>::try_from(#len).ok())
+            quote_spanned!(parameter.span=> p::filled::<#ty, usize>(#len))
         }
         _ => {
             let value = expression::value(expression);
-            let convert = quote_spanned!(parameter.span=> <#ty as ::core::convert::TryFrom<u128>>::try_from(value).ok());
+            let convert = quote_spanned!(parameter.span=> p::filled::<#ty, u128>(value));
             quote! {
                 match #value {
                     ::core::option::Option::Some(value) => #convert,

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{expression, len_of};
+use super::{expression, len_of, local};
 use crate::check;
 use crate::syntax::{Amount, Block, Expression, Grid, Kernel, Launch};
 
@@ -37,11 +37,12 @@ pub(super) fn usual(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> To
         && matches!(launch.grid, Grid::ForLen(_))
     {
         let most = expression::number(&title, "the grid", most);
+        let cut = local("cut");
         config = quote! {
             {
-                let mut config = #config;
-                config.grid.x = ::core::cmp::Ord::min(config.grid.x, #most);
-                config
+                let mut #cut = #config;
+                #cut.grid.x = ::core::cmp::Ord::min(#cut.grid.x, #most);
+                #cut
             }
         };
     }
@@ -74,9 +75,14 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
         }
     };
     let grid = match (&launch.most_blocks, &launch.grid) {
-        (Some(most), _) => {
-            let most = at_most("the grid", most);
-            quote!(p::Grid::AtMost(#most))
+        (Some(most), grid) => {
+            let blocks = at_most("the grid", most);
+            // A kernel that does not ask for its block's place in a dimension would do the same work several times at once.
+            let dimensions = match grid {
+                Grid::ForLen(_) => 1,
+                Grid::Exactly(list) => list.len(),
+            };
+            quote!(p::Grid::AtMost { blocks: #blocks, dimensions: #dimensions })
         }
         (None, Grid::ForLen(len)) => {
             let len = length(kernel, len);

@@ -1,0 +1,52 @@
+//! The functions of declared kernels.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::function::Function;
+
+/// The function of one kernel of the declaration `Set`: the one of that number.
+///
+/// The fields of a declaration are open to the code beside it, so that code must not be able to make one: each kernel's has a type
+/// of its own, which no other kernel's function has.
+///
+/// # Invariants
+/// The function does what the kernel's declaration says.
+pub struct Declared<Set, const NUMBER: usize> {
+    function: Function,
+    set: PhantomData<fn() -> Set>,
+}
+
+impl<Set, const NUMBER: usize> Declared<Set, NUMBER> {
+    /// # Safety
+    /// The function does what the declaration of the kernel of that number says.
+    #[must_use]
+    pub unsafe fn new(function: Function) -> Self {
+        Self {
+            function,
+            set: PhantomData,
+        }
+    }
+
+    /// The function.
+    #[inline(always)]
+    #[must_use]
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+}
+
+impl<Set, const NUMBER: usize> Clone for Declared<Set, NUMBER> {
+    fn clone(&self) -> Self {
+        Self {
+            function: self.function.clone(),
+            set: PhantomData,
+        }
+    }
+}
+
+impl<Set, const NUMBER: usize> fmt::Debug for Declared<Set, NUMBER> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.function.fmt(f)
+    }
+}
