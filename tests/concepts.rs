@@ -34,6 +34,7 @@ mod launch_attributes;
 mod launch_limits;
 mod launches_in_flight;
 mod library;
+mod library_threads;
 mod linker;
 mod memory;
 mod mismatch;
