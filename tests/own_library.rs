@@ -16,9 +16,14 @@ fn doubles(simulator: &Simulator) -> cuda_driver::Result<()> {
 #[test]
 fn no_mistake_in_any_order_of_execution() -> cuda_driver::Result<()> {
     for seed in 0..8 {
-        let simulator = Simulator::builder().seed(seed).build().unwrap();
+        let simulator = Simulator::builder()
+            .seed(seed)
+            .racecheck(true) // of shared memory
+            .call_sites(true) // reports name the lines of the program
+            .build()
+            .unwrap();
         doubles(&simulator)?;
-        simulator.assert_clean(); // no race, no bad access, no leak
+        simulator.assert_clean(); // no race between operations, no bad access, no leak
     }
     Ok(())
 }
