@@ -31,6 +31,7 @@ mod kernel_faults;
 mod launch;
 mod launch_arguments;
 mod launch_attributes;
+mod launch_extremes;
 mod launch_limits;
 mod launches_in_flight;
 mod library;
