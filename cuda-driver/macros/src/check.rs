@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Error, Ident};
+use syn::{Error, Ident, Type};
 
 use crate::syntax::{Amount, Block, Expression, Grid, Kernel, Kind, Parameter, Set};
 
@@ -47,7 +48,14 @@ pub(crate) fn set(set: &Set) -> Vec<Error> {
 
 fn kernel(kernel: &Kernel, errors: &mut Vec<Error>) {
     if kernel.is_safe && kernel.launch.is_none() {
-        let text = "a safe kernel says how it is launched: add `#[launch(…)]`, such as `#[launch(for_len(output), block <= 1024)]`";
+        let mut text = "a safe kernel says how it is launched: add `#[launch(…)]`, such as `#[launch(for_len(output), block <= 1024)]`".to_owned();
+        let mut attributes = kernel
+            .attributes
+            .iter()
+            .filter_map(|it| it.path().get_ident());
+        if let Some(other) = attributes.find(|it| !is_for_methods(it)) {
+            text.push_str(&format!("; `#[{other}]` is none"));
+        }
         errors.push(Error::new(kernel.name.span(), text));
     }
     if let Some(parameter) = kernel.parameters.get(MOST_PARAMETERS) {
@@ -86,6 +94,25 @@ fn kernel(kernel: &Kernel, errors: &mut Vec<Error>) {
     launch(kernel, errors);
 }
 
+/// Whether an attribute is one that methods have.
+fn is_for_methods(name: &Ident) -> bool {
+    let known = [
+        "allow",
+        "cfg_attr",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "forbid",
+        "inline",
+        "must_use",
+        "track_caller",
+        "warn",
+    ];
+    known.iter().any(|it| name == it)
+}
+
 /// Every expression of the launch shape.
 fn launch(kernel: &Kernel, errors: &mut Vec<Error>) {
     let Some(launch) = &kernel.launch else {
@@ -95,6 +122,24 @@ fn launch(kernel: &Kernel, errors: &mut Vec<Error>) {
     match &launch.grid {
         // `for_len(slice)` is short for `for_len(len(slice))`.
         Grid::ForLen(Expression::Name(name)) if is_memory(kernel, name) => {}
+        Grid::ForLen(Expression::Name(name))
+            if !kernel.parameters.iter().any(|it| it.name == *name) =>
+        {
+            let is_slice = |it: &&Parameter| matches!(it.kind, Kind::Memory { .. });
+            let slices = kernel.parameters.iter().filter(is_slice);
+            let values = kernel.parameters.iter().filter(|it| !is_slice(it));
+            let all: Vec<String> = slices
+                .chain(values)
+                .map(|it| format!("`{}`", it.name))
+                .collect();
+            let there = match all.as_slice() {
+                [] => "it has none".into(),
+                [one] => format!("there is {one}"),
+                all => format!("there are {}", all.join(", ")),
+            };
+            let text = format!("`{}` has no parameter `{name}`; {there}", kernel.name);
+            errors.push(Error::new(name.span(), text));
+        }
         Grid::ForLen(expression) => expressions.push(expression),
         Grid::Exactly(list) => expressions.extend(list),
     }
@@ -148,6 +193,11 @@ pub(crate) fn is_memory(kernel: &Kernel, name: &Ident) -> bool {
     all.any(|it| it.name == *name && matches!(it.kind, Kind::Memory { .. }))
 }
 
+fn is_integer(ty: &str) -> bool {
+    let (sign, bits) = ty.split_at(ty.len().min(1));
+    matches!(sign, "u" | "i") && matches!(bits, "8" | "16" | "32" | "64" | "128" | "size")
+}
+
 /// That every name in an expression is a parameter of the right kind.
 fn names(kernel: &Kernel, expression: &Expression, errors: &mut Vec<Error>) {
     expression.visit(&mut |part| {
@@ -157,10 +207,22 @@ fn names(kernel: &Kernel, expression: &Expression, errors: &mut Vec<Error>) {
             _ => return,
         };
         let found = kernel.parameters.iter().find(|it| it.name == *name);
-        let text = match found.map(|it| matches!(it.kind, Kind::Memory { .. })) {
-            Some(is_memory) if is_memory == wants_memory => return,
-            Some(true) => format!("`{name}` is a slice; its length is `len({name})`"),
-            Some(false) => format!("`{name}` is a value and has no length; write `{name}`"),
+        let text = match found.map(|it| (matches!(it.kind, Kind::Memory { .. }), it)) {
+            Some((is_memory, _)) if is_memory == wants_memory => return,
+            Some((true, _)) => format!("`{name}` is a slice; its length is `len({name})`"),
+            Some((false, parameter)) => match &parameter.kind {
+                Kind::Value {
+                    ty: Type::Array(array),
+                    ..
+                } => {
+                    let of = array.elem.to_token_stream();
+                    format!("`{name}` is an array by value; memory is declared as `&[{of}]` or `&mut [{of}]`")
+                }
+                _ if is_integer(&parameter.text) => {
+                    format!("`{name}` is a value and has no length; write `{name}`")
+                }
+                _ => format!("`{name}` is a value, `{}`, and has no length", parameter.text),
+            },
             None => {
                 let all: Vec<String> = kernel
                     .parameters

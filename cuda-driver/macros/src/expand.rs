@@ -30,11 +30,21 @@ fn set(set: &Set, krate: &TokenStream) -> TokenStream {
             #visibility struct #name;
         };
     }
-    let found = compare(set, &mut errors);
+    let text = match &set.image {
+        Some(image) => image::read(image),
+        None => Ok(None),
+    };
+    // One error is enough for a file that is not there: the code has no text then, and never runs.
+    let is_readable = text.is_ok();
+    let text = text.unwrap_or_else(|error| {
+        errors.push(error);
+        None
+    });
+    let found = compare(set, text.as_deref(), &mut errors);
     let errors = errors.iter().map(Error::to_compile_error);
     let structure = structure(set, krate);
     let assertions = assertions(set, &found, krate);
-    let implementation = implementation(set, &found, krate);
+    let implementation = implementation(set, &found, is_readable, krate);
     quote! {
         #(#errors)*
         #structure
@@ -44,20 +54,12 @@ fn set(set: &Set, krate: &TokenStream) -> TokenStream {
 }
 
 /// What the image has for each kernel, where it is PTX and there is such a kernel.
-fn compare(set: &Set, errors: &mut Vec<Error>) -> Vec<Option<Found>> {
+fn compare(set: &Set, text: Option<&str>, errors: &mut Vec<Error>) -> Vec<Option<Found>> {
     let nothing = || set.kernels.iter().map(|_| None).collect();
-    let Some(image) = &set.image else {
+    let (Some(image), Some(text)) = (&set.image, text) else {
         return nothing();
     };
-    let text = match image::read(image) {
-        Ok(Some(text)) => text,
-        Ok(None) => return nothing(),
-        Err(error) => {
-            errors.push(error);
-            return nothing();
-        }
-    };
-    match cuda_ptx::Module::parse_signatures(&text) {
+    match cuda_ptx::Module::parse_signatures(text) {
         Ok(module) => {
             let kernels = Kernels::new(&module);
             let all = set.kernels.iter().map(|it| kernels.compare(it, errors));
@@ -144,7 +146,12 @@ fn declared(parameter: &Parameter) -> TokenStream {
     }
 }
 
-fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenStream {
+fn implementation(
+    set: &Set,
+    found: &[Option<Found>],
+    is_readable: bool,
+    krate: &TokenStream,
+) -> TokenStream {
     let (name, title) = (&set.name, set.name.to_string());
     let count = set.kernels.len();
     let table = set
@@ -156,7 +163,7 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
     let labels: Vec<String> = fields.iter().map(ToString::to_string).collect();
     let methods = set.kernels.iter().map(|it| kernel::methods(set, it, krate));
     let is_compared = found.iter().all(Option::is_some);
-    let loaders = loaders(set, is_compared, krate);
+    let loaders = loaders(set, is_compared, is_readable, krate);
     let module = local("module");
     let visibility = &set.visibility;
     let declared = fields.iter().map(|it| {
@@ -218,7 +225,7 @@ fn implementation(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> To
 }
 
 /// `load` and `load_with`, for those with an image.
-fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
+fn loaders(set: &Set, is_compared: bool, is_readable: bool, krate: &TokenStream) -> TokenStream {
     let Some(image) = &set.image else {
         return TokenStream::new();
     };
@@ -226,6 +233,9 @@ fn loaders(set: &Set, is_compared: bool, krate: &TokenStream) -> TokenStream {
     let module = local("module");
     let path = &image.path.tokens;
     let load = match image.kind {
+        ImageKind::Ptx if !is_readable => quote! {
+            #krate::Context::load_ptx_with(#context, "", #options)
+        },
         ImageKind::Ptx => quote! {
             #krate::Context::load_ptx_with(#context, ::core::include_str!(#path), #options)
         },

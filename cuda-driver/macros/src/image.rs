@@ -24,13 +24,43 @@ pub(crate) fn read(image: &Image) -> Result<Option<String>> {
         }
     }
     let span = image.path.span;
-    let Some(path) = resolve(&path, span) else {
+    let Some(file) = resolve(&path, span) else {
         return Ok(None);
     };
-    std::fs::read_to_string(&path).map(Some).map_err(|error| {
-        let text = format!("cannot read the PTX `{}`: {error}", path.display());
+    std::fs::read_to_string(&file).map(Some).map_err(|error| {
+        let mut text = format!("cannot read the PTX `{}`", file.display());
+        if let Some(source) = span.unwrap().local_file()
+            && Path::new(&path).is_relative()
+        {
+            let name = source.file_name().unwrap_or_default();
+            text.push_str(&format!(" (relative to `{}`)", name.display()));
+            text.push_str(&format!(": {error}"));
+            if let Some(better) = in_package(&path, &source) {
+                text.push_str(&format!(
+                    "; there is `{path}` in the package: write `{better:?}`"
+                ));
+            }
+        } else {
+            text.push_str(&format!(": {error}"));
+        }
         Error::new(span, text)
     })
+}
+
+/// The path from a source file to a file that was meant relative to the package.
+fn in_package(path: &str, source: &Path) -> Option<String> {
+    let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
+    path_up(path, &package, source)
+}
+
+fn path_up(path: &str, package: &Path, source: &Path) -> Option<String> {
+    if !package.join(path).is_file() {
+        return None;
+    }
+    let package = package.canonicalize().ok()?;
+    let folder = source.canonicalize().ok()?;
+    let below = folder.parent()?.strip_prefix(&package).ok()?;
+    Some("../".repeat(below.components().count()) + path)
 }
 
 /// The path relative to the file that it stands in, as `include_str!` has it.
@@ -41,4 +71,23 @@ fn resolve(path: &str, span: Span) -> Option<PathBuf> {
     }
     let file = span.unwrap().local_file()?;
     Some(file.parent()?.join(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::path_up;
+
+    #[test]
+    fn a_path_relative_to_the_package_is_recognized() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let path = |path, source| path_up(path, package, &package.join(source));
+        let better = path("Cargo.toml", "src/syntax/launch.rs");
+        assert_eq!(better.as_deref(), Some("../../Cargo.toml"));
+        let better = path("src/lib.rs", "src/image.rs");
+        assert_eq!(better.as_deref(), Some("../src/lib.rs"));
+        assert_eq!(path("lib.rs", "src/image.rs"), None);
+        assert_eq!(path("src", "src/image.rs"), None);
+    }
 }

@@ -9,6 +9,8 @@ mod compare;
 mod expand;
 mod image;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;

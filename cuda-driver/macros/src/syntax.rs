@@ -105,8 +105,12 @@ impl Parse for Set {
         }
         let unsafe_token = input.parse()?;
         input.parse::<Token![extern]>()?;
+        if input.peek(LitStr) {
+            return Err(input.error("there is no ABI here: write `unsafe extern NAME from ptx …`"));
+        }
         let name = input.parse()?;
-        let image = input.peek(keyword::from).then(|| input.parse());
+        let is_embedded = input.peek(keyword::from);
+        let image = is_embedded.then(|| input.parse()).transpose()?;
         let content;
         syn::braced!(content in input);
         let mut kernels = Vec::new();
@@ -118,29 +122,36 @@ impl Parse for Set {
             visibility,
             unsafe_token,
             name,
-            image: image.transpose()?,
+            image,
             kernels,
         })
     }
 }
 
+const IMAGE: &str = "the image is `from ptx PATH`, `from cubin PATH` or `from fatbin PATH`, and PATH is a string such as \
+                     `\"blend.ptx\"`; a `.cu` is compiled by cuda-build or cuda-nvrtc";
+
 impl Parse for Image {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         input.parse::<keyword::from>()?;
-        let look = input.lookahead1();
-        let kind = if look.peek(keyword::ptx) {
+        let kind = if input.peek(keyword::ptx) {
             input.parse::<keyword::ptx>()?;
             ImageKind::Ptx
-        } else if look.peek(keyword::cubin) {
+        } else if input.peek(keyword::cubin) {
             input.parse::<keyword::cubin>()?;
             ImageKind::Cubin
-        } else if look.peek(keyword::fatbin) {
+        } else if input.peek(keyword::fatbin) {
             input.parse::<keyword::fatbin>()?;
             ImageKind::Fatbin
         } else {
-            return Err(look.error());
+            return Err(input.error(IMAGE));
         };
-        let path = input.parse()?;
+        let path: PathExpression = input.parse()?;
+        let is_source =
+            matches!(path.parts.last(), Some(PathPart::Text(text)) if text.ends_with(".cu"));
+        if is_source {
+            return Err(syn::Error::new(path.span, IMAGE));
+        }
         Ok(Self { kind, path })
     }
 }
@@ -170,7 +181,8 @@ fn path_parts(input: ParseStream<'_>, parts: &mut Vec<PathPart>) -> Result<()> {
         parts.push(PathPart::Text(input.parse::<LitStr>()?.value()));
         return Ok(());
     }
-    let wrong = input.error("the path is a string, `env!(…)`, or `concat!(…)` of these");
+    let wrong = input
+        .error("the path is a string such as `\"blend.ptx\"`, `env!(…)`, or `concat!(…)` of these");
     let name = Ident::parse_any(input).map_err(|_| wrong.clone())?;
     input.parse::<Token![!]>().map_err(|_| wrong.clone())?;
     let content;
@@ -240,6 +252,10 @@ impl Parse for Kernel {
         let parameters = content.parse_terminated(Parameter::parse, Token![,])?;
         if input.peek(Token![->]) {
             return Err(input.error("a kernel returns nothing"));
+        }
+        if input.peek(syn::token::Brace) {
+            let text = "a kernel has no body here: its code is in the image, and its declaration ends with `;`";
+            return Err(input.error(text));
         }
         input.parse::<Token![;]>()?;
         Ok(Self {

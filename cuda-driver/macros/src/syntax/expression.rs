@@ -118,9 +118,7 @@ fn atom(input: ParseStream<'_>, depth: usize) -> Result<Expression> {
         return Err(input.error("the expression is nested too deep"));
     }
     if input.peek(LitInt) {
-        return Ok(Expression::Integer(
-            input.parse::<LitInt>()?.base10_parse()?,
-        ));
+        return number(&input.parse()?);
     }
     if input.peek(syn::token::Paren) {
         let content;
@@ -135,6 +133,10 @@ fn atom(input: ParseStream<'_>, depth: usize) -> Result<Expression> {
         ));
     }
     let name: Ident = input.parse()?;
+    if input.peek(Token![.]) && !input.peek(Token![..]) {
+        let text = format!("there are no methods here; the length of a slice is `len({name})`");
+        return Err(input.error(text));
+    }
     if !input.peek(syn::token::Paren) {
         return Ok(Expression::Name(name));
     }
@@ -159,6 +161,20 @@ fn atom(input: ParseStream<'_>, depth: usize) -> Result<Expression> {
     let right = sum(&content, depth + 1)?;
     expect_end(&content)?;
     Ok(Expression::Binary(operation, Box::new((left, right))))
+}
+
+/// An integer, which may say its Rust type but no unit.
+fn number(literal: &LitInt) -> Result<Expression> {
+    let (digits, suffix) = (literal.base10_digits(), literal.suffix());
+    let thousands = match suffix.to_ascii_lowercase().as_str() {
+        "" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64"
+        | "i128" | "isize" => return Ok(Expression::Integer(literal.base10_parse()?)),
+        "k" | "kb" | "kib" => " * 1024",
+        "m" | "mb" | "mib" => " * 1024 * 1024",
+        _ => "",
+    };
+    let text = format!("`{literal}`: a number has no unit here; write `{digits}{thousands}`");
+    Err(syn::Error::new(literal.span(), text))
 }
 
 fn expect_end(content: ParseStream<'_>) -> Result<()> {

@@ -49,7 +49,7 @@ pub(crate) struct Global {
     pub(crate) is_written: bool,
 }
 
-const KNOWN: &str = "there are `for_len(…)`, `grid = …`, `grid <= …`, `block = …`, `block <= …`, `shared = …`, `shared <= …`, \
+const KNOWN: &str = "is no part of a launch; there are `for_len(…)`, `grid = …`, `grid <= …`, `block = …`, `block <= …`, `shared = …`, `shared <= …`, \
                      `cluster = …`, `cooperative`, `waits` and `globals(…)`";
 
 impl Parse for Launch {
@@ -61,6 +61,10 @@ impl Parse for Launch {
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             let is_new = match key.to_string().as_str() {
+                "for_len" | "grid" if says_another_grid(grid.as_ref(), &key, input) => {
+                    let text = "both `for_len` and `grid` say the grid: keep one; `grid <= …` beside `for_len` is the most blocks";
+                    return Err(syn::Error::new(key.span(), text));
+                }
                 "for_len" => {
                     let content;
                     syn::parenthesized!(content in input);
@@ -80,14 +84,14 @@ impl Parse for Launch {
                     shared.replace(Amount::AtMost(input.parse()?)).is_none()
                 }
                 "shared" => {
-                    input.parse::<Token![=]>()?;
+                    equals(input)?;
                     shared.replace(Amount::Exactly(input.parse()?)).is_none()
                 }
                 "cluster" => cluster.replace(dimensions(input)?).is_none(),
                 "cooperative" => cooperative.replace(()).is_none(),
                 "waits" => waits.replace(key.span()).is_none(),
                 "globals" => globals.replace(self::globals(input)?).is_none(),
-                _ => return Err(syn::Error::new(key.span(), KNOWN)),
+                _ => return Err(syn::Error::new(key.span(), format!("`{key}` {KNOWN}"))),
             };
             if !is_new {
                 let text = "the shape of a launch says each thing once";
@@ -115,6 +119,23 @@ impl Parse for Launch {
     }
 }
 
+/// Whether a key says the grid when the other one has said it.
+fn says_another_grid(said: Option<&Grid>, key: &Ident, input: ParseStream<'_>) -> bool {
+    match said {
+        Some(Grid::ForLen(_)) => key == "grid" && input.peek(Token![=]),
+        Some(Grid::Exactly(_)) => key == "for_len",
+        None => false,
+    }
+}
+
+/// Takes `=`.
+fn equals(input: ParseStream<'_>) -> Result<()> {
+    if !input.peek(Token![=]) {
+        return Err(input.error("expected `=` or `<=`"));
+    }
+    input.parse::<Token![=]>().map(drop)
+}
+
 /// Takes `<=`, if it is there.
 fn at_most(input: ParseStream<'_>) -> Result<bool> {
     let there = input.peek(Token![<=]);
@@ -126,7 +147,7 @@ fn at_most(input: ParseStream<'_>) -> Result<bool> {
 
 /// `= x`, `= (x, y)` or `= (x, y, z)`
 fn dimensions(input: ParseStream<'_>) -> Result<Vec<Expression>> {
-    input.parse::<Token![=]>()?;
+    equals(input)?;
     if input.peek(token::Paren) {
         let fork = input.fork();
         let inner;

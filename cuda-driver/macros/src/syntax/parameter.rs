@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Ident, Result, Token, Type, token};
+use syn::{GenericArgument, Ident, Lit, LitInt, PathArguments, Result, Token, Type, token};
 
 use super::Expression;
 
@@ -71,8 +71,18 @@ impl Parse for Parameter {
                 "memory is declared as `&[T]` if the kernel reads it, as `&mut [T]` if it writes";
             return Err(super::error_at(pointer, text));
         }
+        if let Some(element) = owned_element(&ty) {
+            let of = shown(element);
+            let text = format!("memory is declared as `&[{of}]` or `&mut [{of}]`");
+            return Err(super::error_at(&ty, &text));
+        }
         let filled = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
+            let is_other_literal = input.peek(Lit) && !input.peek(LitInt);
+            if is_other_literal || ["f32", "f64", "bool", "char"].contains(&shown(&ty).as_str()) {
+                let text = format!("only integers can be filled in; pass `{name}` at the call");
+                return Err(input.error(text));
+            }
             Some(input.parse()?)
         } else {
             None
@@ -86,6 +96,22 @@ impl Parse for Parameter {
             text,
             span,
         })
+    }
+}
+
+/// The element of a type of host memory, which no kernel takes.
+fn owned_element(ty: &Type) -> Option<&Type> {
+    let path = match ty {
+        Type::Slice(slice) => return Some(&slice.elem),
+        Type::Path(path) => path.path.segments.last()?,
+        _ => return None,
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(element) if path.ident == "Vec" => Some(element),
+        _ => None,
     }
 }
 
