@@ -8,6 +8,7 @@ mod scan;
 mod snapshot;
 
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::program::Program;
@@ -169,7 +170,9 @@ impl Search<'_> {
             return false;
         };
         self.includes.snapshot.file(&path, &metadata);
-        let Ok(content) = std::fs::read(&path) else {
+        // Some files have no end, or are larger than any memory.
+        let room = MOST_BYTES.saturating_sub(self.bytes).saturating_add(1);
+        let Some(content) = read_at_most(&path, room) else {
             self.unknown(|| format!("`{}` cannot be read", path.display()));
             return true;
         };
@@ -187,6 +190,13 @@ impl Search<'_> {
             self.includes.unknown = Some(reason());
         }
     }
+}
+
+fn read_at_most(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(limit).read_to_end(&mut content).ok()?;
+    Some(content)
 }
 
 fn with_suffix(path: &Path) -> PathBuf {

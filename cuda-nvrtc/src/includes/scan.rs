@@ -2,6 +2,13 @@
 
 use std::borrow::Cow;
 
+/// Comments between a word and what it includes are read so far, in bytes.
+const LONGEST_COMMENT: usize = 4096;
+/// Bytes of a name at most.
+const LONGEST_NAME: usize = 4096;
+/// Names of one text at most.
+const MOST_NAMES: usize = 5_000;
+
 /// What a text includes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Scanned {
@@ -32,7 +39,8 @@ pub(super) fn scan(text: &[u8]) -> Scanned {
                 Some(Target::Name(name)) => scanned.add(name),
                 // A macro that passes its argument on: its uses have the names, and a name like it.
                 Some(Target::Macro)
-                    if !defines_has_include(text.get(..word.end).unwrap_or(&[])) =>
+                    if scanned.unknown.is_none()
+                        && !defines_has_include(text.get(..word.end).unwrap_or(&[])) =>
                 {
                     Some("asks for a header that a macro names")
                 }
@@ -57,6 +65,9 @@ impl Scanned {
                 Some("includes a file whose name may have a trigraph")
             }
             Ok(name) => {
+                if self.names.len() >= MOST_NAMES {
+                    return Some("includes too many files");
+                }
                 if !name.is_empty() && !self.names.iter().any(|it| it == name) {
                     self.names.push(name.to_owned());
                 }
@@ -90,7 +101,12 @@ fn words(text: &[u8]) -> Vec<Word> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut words = Vec::new();
     for piece in PIECES {
+        let mut done = 0;
         for found in memchr::memmem::find_iter(text, piece) {
+            // In a word that was looked at.
+            if found < done {
+                continue;
+            }
             let before = text.get(..found).unwrap_or(&[]);
             let after = text.get(found + piece.len()..).unwrap_or(&[]);
             let start = before
@@ -99,6 +115,7 @@ fn words(text: &[u8]) -> Vec<Word> {
                 .map_or(0, |it| it + 1);
             let rest = after.iter().position(|byte| !is_word(byte));
             let end = found + piece.len() + rest.unwrap_or(after.len());
+            done = end;
             let kind = match text.get(start..end).unwrap_or(&[]) {
                 b"include" | b"include_next" => Kind::Include,
                 b"__DATE__" => Kind::Time("uses `__DATE__`"),
@@ -131,6 +148,7 @@ enum Target<'a> {
 fn target(text: &[u8]) -> Target<'_> {
     let text = without_blanks(text);
     let close = match text.first() {
+        Some(b'/') if text.starts_with(b"/*") => return Target::Macro,
         Some(b'"') => b'"',
         Some(b'<') => b'>',
         Some(byte) if byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii() => {
@@ -139,6 +157,8 @@ fn target(text: &[u8]) -> Target<'_> {
         _ => return Target::Nothing,
     };
     let name = text.get(1..).unwrap_or(&[]);
+    // No system has longer paths.
+    let name = name.get(..LONGEST_NAME).unwrap_or(name);
     match name.iter().position(|&byte| byte == close || byte == b'\n') {
         Some(end) if name.get(end) == Some(&close) => Target::Name(name.get(..end).unwrap_or(&[])),
         _ => Target::Nothing,
@@ -147,10 +167,14 @@ fn target(text: &[u8]) -> Target<'_> {
 
 /// What follows an opening parenthesis.
 fn argument(text: &[u8]) -> Option<&[u8]> {
-    without_blanks(text).strip_prefix(b"(")
+    let text = without_blanks(text);
+    match text.starts_with(b"/*") {
+        true => Some(text),
+        false => text.strip_prefix(b"("),
+    }
 }
 
-/// Without blanks and comments of the same line at the beginning.
+/// Without blanks and comments at the beginning, but for a comment whose end is far away.
 fn without_blanks(mut text: &[u8]) -> &[u8] {
     loop {
         let blanks = text
@@ -160,8 +184,11 @@ fn without_blanks(mut text: &[u8]) -> &[u8] {
         let Some(comment) = text.strip_prefix(b"/*") else {
             return text;
         };
-        let end = comment.windows(2).position(|pair| pair == b"*/");
-        text = end.and_then(|end| comment.get(end + 2..)).unwrap_or(&[]);
+        let searched = comment.get(..LONGEST_COMMENT).unwrap_or(comment);
+        let Some(end) = memchr::memmem::find(searched, b"*/") else {
+            return text;
+        };
+        text = comment.get(end + 2..).unwrap_or(&[]);
     }
 }
 
@@ -274,6 +301,33 @@ mod tests {
         ] {
             assert_eq!(names(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    /// None of these takes time that grows with the square of its length.
+    #[test]
+    fn hostile_texts_are_scanned_in_time() {
+        let started = std::time::Instant::now();
+        for text in [
+            "nclude".repeat(20_000),
+            "include/*".repeat(20_000),
+            "#include /*".repeat(20_000),
+            "__has_include".repeat(20_000),
+            "__has_include/* ".repeat(20_000),
+            "include <".repeat(20_000),
+            "??/".repeat(20_000),
+            "\\\n".repeat(20_000),
+            (0..10_000).map(|it| format!("#include <{it}>\n")).collect(),
+        ] {
+            let scanned = scan(text.as_bytes());
+            assert!(scanned.names.len() <= MOST_NAMES);
+        }
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+        let far = format!("#include /*{}*/ <a.h>", "x".repeat(5000));
+        assert!(scan(far.as_bytes()).unknown.is_some());
+        let far = far
+            .replace("#include", "#if __has_include")
+            .replace('<', "(<");
+        assert!(scan(far.as_bytes()).unknown.is_some());
     }
 
     #[test]
