@@ -61,13 +61,15 @@ pub struct Leak {
     pub call: u64,
     /// Where that call was made, if [`Builder::call_sites`](crate::Builder::call_sites) asked for it.
     pub site: Option<CallSite>,
+    /// Whether its device is in error since a fault: then it cannot be released, and whether the program tried to is not known.
+    pub is_lost: bool,
 }
 
 impl fmt::Display for Leak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} {:#x} (size {}), made by {}, was never released",
+            "{:?} {:#x} (size {}), made by {}, is not released",
             self.kind,
             self.handle,
             self.size,
@@ -90,6 +92,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             size: 0,
             call: context.call,
             site: None,
+            is_lost: false,
         });
     }
     for device in &state.devices {
@@ -101,6 +104,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
                 size: device.primary_references,
                 call,
                 site: None,
+                is_lost: false,
             });
         }
     }
@@ -130,6 +134,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
             size: allocation.size as u64,
             call: allocation.call,
             site: None,
+            is_lost: false,
         });
     }
     let streams = state
@@ -142,6 +147,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: stream.call,
         site: None,
+        is_lost: false,
     }));
     let events = state
         .events
@@ -153,6 +159,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: event.call,
         site: None,
+        is_lost: false,
     }));
     let modules = state
         .modules
@@ -164,6 +171,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: module.call,
         site: None,
+        is_lost: false,
     }));
     leaks.extend(state.libraries.iter().map(|(handle, library)| Leak {
         kind: LeakKind::Library,
@@ -171,6 +179,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: library.call,
         site: None,
+        is_lost: false,
     }));
     leaks.extend(state.linkers.iter().map(|(handle, linker)| Leak {
         kind: LeakKind::Linker,
@@ -178,6 +187,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: linker.call,
         site: None,
+        is_lost: false,
     }));
     let pools = state
         .pools
@@ -189,6 +199,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: pool.call,
         site: None,
+        is_lost: false,
     }));
     leaks.extend(state.arrays.iter().map(|(handle, array)| Leak {
         kind: LeakKind::Array,
@@ -196,6 +207,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: array.size() as u64,
         call: array.call,
         site: None,
+        is_lost: false,
     }));
     let physical = state.physical.iter();
     let held = physical.filter(|(_, physical)| physical.references > 0);
@@ -205,6 +217,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: physical.size as u64,
         call: physical.call,
         site: None,
+        is_lost: false,
     }));
     let reserved = state.virtual_memory.reserved.iter();
     leaks.extend(reserved.map(|(address, (size, call))| Leak {
@@ -213,6 +226,7 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: *size as u64,
         call: *call,
         site: None,
+        is_lost: false,
     }));
     leaks.extend(state.graphs.iter().map(|(handle, ())| Leak {
         kind: LeakKind::Graph,
@@ -220,10 +234,51 @@ pub(crate) fn list(state: &State) -> Vec<Leak> {
         size: 0,
         call: 0,
         site: None,
+        is_lost: false,
     }));
     leaks.sort_by_key(|leak| leak.call);
     for leak in &mut leaks {
         leak.site = state.sites.of(leak.call);
+        leak.is_lost = is_lost(state, leak);
     }
     leaks
+}
+
+/// Whether the device that it is on is in error; of what is on no device, whether any is.
+fn is_lost(state: &State, leak: &Leak) -> bool {
+    let handle = leak.handle;
+    let device_of = |context: u64| Some(state.contexts.get(context).ok()?.device);
+    let device = match leak.kind {
+        LeakKind::Context | LeakKind::PrimaryContext => device_of(handle),
+        LeakKind::Memory
+        | LeakKind::ManagedMemory
+        | LeakKind::StreamOrderedMemory
+        | LeakKind::PinnedMemory
+        | LeakKind::RegisteredMemory => state.space.covering(handle).map(|it| it.device),
+        LeakKind::Stream => {
+            let stream = state.streams.get(handle).ok();
+            stream.and_then(|it| device_of(it.context.handle))
+        }
+        LeakKind::Event => {
+            let event = state.events.get(handle).ok();
+            event.and_then(|it| device_of(it.context.handle))
+        }
+        LeakKind::Module => {
+            let module = state.modules.get(handle).ok();
+            module.and_then(|it| device_of(it.context.handle))
+        }
+        LeakKind::Array => {
+            let array = state.arrays.get(handle).ok();
+            array.and_then(|it| device_of(it.context.handle))
+        }
+        LeakKind::MemoryPool => state.pools.get(handle).ok().map(|it| it.device),
+        LeakKind::PhysicalMemory => state.physical.get(handle).ok().map(|it| it.device),
+        LeakKind::Library | LeakKind::Linker | LeakKind::Graph | LeakKind::AddressReservation => {
+            None
+        }
+    };
+    match device {
+        Some(device) => state.healthy_device(device).is_err(),
+        None => state.devices.iter().any(|it| it.poison.is_some()),
+    }
 }

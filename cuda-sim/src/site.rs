@@ -26,13 +26,54 @@ pub struct CallSite {
     pub line: Option<u32>,
 }
 
+/// In a report the function's name is short: without generic arguments, and of its path the last two segments.
 impl fmt::Display for CallSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{file}:{line} ({})", self.function),
-            (Some(file), None) => write!(f, "{file} ({})", self.function),
-            _ => f.write_str(&self.function),
+            (Some(file), Some(line)) => write!(f, "{file}:{line} ({})", short(&self.function)),
+            (Some(file), None) => write!(f, "{file} ({})", short(&self.function)),
+            _ => f.write_str(&short(&self.function)),
         }
+    }
+}
+
+/// A function's name without generic arguments, of its path the last two segments.
+fn short(function: &str) -> String {
+    // Of a trait's method, the type before ` as ` stands for the trait.
+    let mut name = String::new();
+    let mut depth = 0_u32;
+    let mut is_hidden = false;
+    // Where a generic list follows something, it is dropped with all that is in it.
+    let mut dropped = None;
+    let mut before = ' ';
+    let mut rest = function;
+    while let Some(character) = rest.chars().next() {
+        match character {
+            '<' => {
+                depth += 1;
+                if dropped.is_none() && !name.is_empty() {
+                    dropped = Some(depth);
+                }
+            }
+            '>' if before != '-' => {
+                if dropped == Some(depth) {
+                    dropped = None;
+                }
+                depth = depth.saturating_sub(1);
+                is_hidden &= depth > 0;
+            }
+            ' ' if depth == 1 && dropped.is_none() && rest.starts_with(" as ") => is_hidden = true,
+            _ if dropped.is_none() && !is_hidden => name.push(character),
+            _ => {}
+        }
+        before = character;
+        rest = rest.get(character.len_utf8()..).unwrap_or("");
+    }
+    let segments: Vec<&str> = name.split("::").filter(|it| !it.is_empty()).collect();
+    let last = segments.len().saturating_sub(2);
+    match segments.get(last..) {
+        Some(segments) if !segments.is_empty() => segments.join("::"),
+        _ => function.to_owned(),
     }
 }
 
@@ -138,9 +179,14 @@ impl Known {
     }
 }
 
-/// The innermost frame that is the program's own; where all are of these crates, the innermost that is not of the driver.
+/// Part of the names of the safe layer's functions that only methods of declared kernels call: the frame outside is such a method, whose line
+/// is that of the declaration.
+const GENERATED: &str = "launch_declared";
+
+/// The innermost frame that is the program's own, methods of declared kernels passed over; where all are of these crates, the innermost that is not of the driver.
 fn resolve(frames: &[usize]) -> Option<CallSite> {
     let mut inner = None;
+    let mut is_generated = false;
     for frame in frames {
         let mut found = None;
         backtrace::resolve(std::ptr::without_provenance_mut(*frame), |symbol| {
@@ -154,7 +200,15 @@ fn resolve(frames: &[usize]) -> Option<CallSite> {
             };
             match owner(&site) {
                 Owner::Driver => {}
-                Owner::Layer => inner = inner.take().or(Some(site)),
+                Owner::Layer => {
+                    is_generated |= site.function.contains(GENERATED);
+                    inner = inner.take().or(Some(site));
+                }
+                // Without its line, the method may have become part of its caller.
+                Owner::Program if is_generated && site.line.is_some() => {
+                    is_generated = false;
+                    inner = Some(site);
+                }
                 Owner::Program => found = found.take().or(Some(site)),
             }
         });
@@ -239,6 +293,26 @@ mod tests {
         assert_eq!(of("t", "/x/cuda-sim/tests/leaks.rs"), Owner::Program);
         assert_eq!(of("cuda_simulated::main", ""), Owner::Program);
         assert_eq!(of("main", "main.c"), Owner::Program);
+    }
+
+    #[test]
+    fn reports_name_functions_shortly() {
+        let pairs = [
+            ("main", "main"),
+            ("s::main", "s::main"),
+            ("s::a::b::main::{closure#0}", "main::{closure#0}"),
+            (
+                "s::Kernels::blend::<a::Stream, &b::Memory<f64>>",
+                "Kernels::blend",
+            ),
+            ("<s::Kernels>::blend::<fn() -> u8, u8>", "Kernels::blend"),
+            ("<s::Kernels<u8> as t::Blend<f32>>::blend", "Kernels::blend"),
+            ("blend<a::Stream, &b::Memory<f64>>", "blend"),
+            ("<", "<"),
+        ];
+        for (long, shown) in pairs {
+            assert_eq!(short(long), shown);
+        }
     }
 
     #[test]

@@ -63,3 +63,48 @@ fn what_went_with_its_context_is_no_leak() {
     ok!(rig.cuda, cuCtxDestroy_v2(created));
     assert_eq!(rig.simulator.leaks().len(), 1);
 }
+
+#[test]
+fn what_a_fault_keeps_from_being_released_is_counted_in_one_line() {
+    let rig = Rig::new();
+    let (stream, memory) = (rig.stream(0), rig.upload(&[0; 16]));
+    rig.pinned(30);
+    let module = rig.load(KERNELS);
+    let increment = rig.function(module, "increment");
+    let before = rig.simulator.verdict();
+    assert_eq!((before.lost, before.leaks.len()), (0, 5));
+    let text = before.to_string();
+    assert!(text.starts_with("5 leaks\n- PrimaryContext"), "{text}");
+    let hint = "\ndrop what uses the simulator before `assert_clean`\n(`Builder::call_sites(true)` names the lines)";
+    assert!(text.ends_with(hint), "{text}");
+    let launched = rig.launch(increment, 1, 1, stream, &[0xdead_0000, memory]);
+    assert_eq!(launched, support::SUCCESS);
+    let verdict = rig.simulator.verdict();
+    assert_eq!((verdict.lost, verdict.leaks.as_slice()), (5, [].as_slice()));
+    let text = verdict.to_string();
+    assert!(text.starts_with("1 report\n- OutOfBounds"), "{text}");
+    let line = "\n5 objects were left because the context is lost\n(`Builder::call_sites(true)` names the lines)";
+    assert!(text.ends_with(line), "{text}");
+    assert!(rig.simulator.leaks().iter().all(|leak| leak.is_lost));
+    let _expected = rig.simulator.take_reports();
+    rig.simulator.assert_clean();
+}
+
+#[test]
+fn another_device_in_error_hides_no_leak() {
+    let device = cuda_sim::DeviceConfig::h200();
+    let builder = cuda_sim::Simulator::builder().devices(vec![device.clone(), device]);
+    let rig = Rig::with(builder.build().expect("a free slot"));
+    let mut other = std::ptr::null_mut();
+    ok!(rig.cuda, cuCtxCreate_v2(&raw mut other, 0, rig.device + 1));
+    let event = rig.event(0);
+    ok!(rig.cuda, cuCtxSetCurrent(rig.context));
+    let function = rig.function(rig.load(KERNELS), "increment");
+    let launched = rig.launch(function, 1, 1, std::ptr::null_mut(), &[0xdead_0000, 0]);
+    assert_eq!(launched, support::SUCCESS);
+    let verdict = rig.simulator.verdict();
+    let kinds: Vec<LeakKind> = verdict.leaks.iter().map(|leak| leak.kind).collect();
+    assert_eq!(kinds, [LeakKind::Context, LeakKind::Event]);
+    assert_eq!(verdict.leaks[1].handle, event.addr() as u64);
+    assert_eq!(verdict.lost, 2, "the primary context and the module");
+}

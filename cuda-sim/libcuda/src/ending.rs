@@ -48,9 +48,18 @@ fn finish(process: &Process) -> Option<u8> {
         journal.trace(&simulator.trace_json());
     }
     if journal.leaks && quiet {
-        for leak in simulator.leaks() {
+        let (lost, leaks): (Vec<_>, Vec<_>) =
+            simulator.leaks().into_iter().partition(|leak| leak.is_lost);
+        for leak in leaks {
             journal.count();
             journal.line(leak);
+        }
+        match lost.len() {
+            0 => {}
+            1 => journal.line("1 object was left because the context is lost"),
+            count => journal.line(format_args!(
+                "{count} objects were left because the context is lost"
+            )),
         }
     }
     let reports = journal.reports();

@@ -6,6 +6,7 @@ use super::{Failure, Run};
 use crate::builder::BuildError;
 use crate::leak::Leak;
 use crate::report::Report;
+use crate::verdict::counted;
 
 /// What was wrong with a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,10 +124,10 @@ impl fmt::Display for SweepReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} calls, {} runs with a failure, {} findings",
+            "{} calls, {} runs with a failure, {}",
             self.calls,
             self.runs,
-            self.findings.len()
+            counted(self.findings.len(), "finding", "findings")
         )?;
         let mut findings = self.findings.iter();
         findings.try_for_each(|finding| write!(f, "\n- {finding}"))
