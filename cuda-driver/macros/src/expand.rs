@@ -4,7 +4,7 @@ mod expression;
 mod kernel;
 mod launch;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Error, Ident};
 
@@ -291,7 +291,10 @@ fn len_of(parameter: &Ident) -> Ident {
     format_ident!("len_of_{}", parameter, span = Span::mixed_site())
 }
 
+/// A block that is unsafe by the declaration's `unsafe`: it stands there whole, so that `forbid(unsafe_code)` sees it.
 fn unsafe_block(span: Span, body: &TokenStream) -> TokenStream {
     let keyword = syn::Token![unsafe](span);
-    quote!(#keyword { #body })
+    let mut block = Group::new(Delimiter::Brace, body.clone());
+    block.set_span(span);
+    quote!(#keyword #block)
 }
