@@ -34,6 +34,11 @@ fn an_ordinal_beyond_the_last_is_an_invalid_device() -> Test {
         assert_eq!(error.kind(), ErrorKind::InvalidDevice, "{error}");
         assert_eq!(error.call(), Some("cuDeviceGet"));
         assert_eq!(error.subject(), format!("find device {ordinal}"));
+        let there = match count {
+            1 => "there is 1 device: 0".to_owned(),
+            _ => format!("there are {count} devices: 0 to {}", count - 1),
+        };
+        assert_eq!(error.remedy(), Some(there.as_str()));
     }
     Ok(())
 }

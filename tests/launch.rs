@@ -109,6 +109,9 @@ fn an_argument_of_a_wrong_size_is_refused_before_any_call() -> Test {
         "cannot launch `vector_add`: argument 2 of 4 has 2 bytes where the kernel takes 8; argument 4 of 4 has 8 bytes where \
          the kernel takes 4; a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`"
     );
+    // SAFETY: the launch must be refused.
+    let error = unsafe { add.launch(&stream, config, (&a, [0_u8; 16], Null, 1_u32)) };
+    assert_eq!(error.expect_err("sizes differ").remedy(), None);
     let arguments = [
         DynamicArgument::write(&mut a),
         DynamicArgument::value(&1_u8),

@@ -27,7 +27,7 @@ pub use uuid::Uuid;
 use crate::call;
 use crate::context::{Context, ContextFlags};
 use crate::driver::Driver;
-use crate::error::{Doing, Result};
+use crate::error::{Doing, Error, ErrorKind, Result};
 
 /// A device of a driver; cheap to clone.
 ///
@@ -61,7 +61,8 @@ impl Device {
         let number = std::ffi::c_int::try_from(ordinal).unwrap_or(std::ffi::c_int::MAX);
         // SAFETY: the pointer is to a live handle.
         unsafe { call!(driver, cuDeviceGet(&raw mut raw, number)) }
-            .doing(|| format!("find device {ordinal}"))?;
+            .doing(|| format!("find device {ordinal}"))
+            .map_err(|error| no_device(driver, error))?;
         Ok(Self {
             driver: driver.clone(),
             raw,
@@ -243,5 +244,19 @@ impl Device {
     /// The ordinal as the driver reports it for pointers.
     pub(crate) fn raw_ordinal(&self) -> CUdevice {
         self.raw
+    }
+}
+
+/// An error of an ordinal, with the devices that there are.
+#[cold]
+fn no_device(driver: &Driver, error: Error) -> Error {
+    if error.kind() != ErrorKind::InvalidDevice {
+        return error;
+    }
+    match driver.device_count() {
+        Ok(0) => error.remedied_by("there is no device"),
+        Ok(1) => error.remedied_by("there is 1 device: 0"),
+        Ok(count) => error.remedied_by(format!("there are {count} devices: 0 to {}", count - 1)),
+        Err(_) => error,
     }
 }

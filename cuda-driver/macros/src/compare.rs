@@ -49,7 +49,7 @@ impl<'a> Kernels<'a> {
             let types: Vec<String> = signature
                 .parameters
                 .iter()
-                .map(|it| it.ty.to_string())
+                .map(|it| listed(&it.ty, it.size))
                 .collect();
             let (own, declared) = (signature.parameters.len(), kernel.parameters.len());
             let s = if own == 1 { "" } else { "s" };
@@ -245,6 +245,16 @@ fn bounds(kernel: &Kernel, launch: &Launch, signature: &Signature, errors: &mut 
             kernel.name
         );
         refuse(launch.span, text);
+    }
+}
+
+/// A parameter in a list of those that a kernel takes.
+fn listed(ty: &CType, size: usize) -> String {
+    match ty {
+        CType::Integer if size == 8 => "8-byte address or integer".into(),
+        CType::Integer => format!("{size}-byte integer"),
+        CType::Bytes | CType::Unknown => format!("something of {size} bytes"),
+        other => other.to_string(),
     }
 }
 

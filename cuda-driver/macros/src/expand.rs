@@ -100,8 +100,15 @@ fn assertions(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenS
         };
         for (parameter, (size, ty, text)) in kernel.parameters.iter().zip(&found.parameters) {
             let declared = declared(parameter);
+            let is_char = ["char", "&[char", "&mut [char"]
+                .iter()
+                .any(|it| parameter.text.trim_start_matches("Option<").starts_with(it));
+            let advice = match is_char && text.contains("char") {
+                true => "; C's `char` is `i8` or `u8` in Rust",
+                false => "",
+            };
             let message = format!(
-                "parameter `{}` of `{}` is declared `{}`, but the kernel takes {text}",
+                "parameter `{}` of `{}` is declared `{}`, but the kernel takes {text}{advice}",
                 parameter.name, kernel.name, parameter.text
             );
             // The panic has the place of the type, so the compiler shows it there.

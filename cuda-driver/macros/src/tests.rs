@@ -1,7 +1,24 @@
 //! What wrong declarations are told.
 
 use crate::check;
+use crate::compare::Kernels;
 use crate::syntax::Input;
+
+#[test]
+fn parameters_that_were_forgotten_are_listed_with_their_sizes() {
+    let ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 a, .param .f32 b, .param .u32 c, \
+               .param .align 4 .b8 d[12])\n{\n ret;\n}\n";
+    let module = cuda_ptx::Module::parse_signatures(ptx).expect("PTX");
+    let input: Input =
+        syn::parse_str("unsafe extern K { unsafe fn k(a: &[f32]); }").expect("parses");
+    let mut errors = Vec::new();
+    let kernel = input.sets.first().and_then(|it| it.kernels.first());
+    let found = Kernels::new(&module).compare(kernel.expect("a kernel"), &mut errors);
+    assert!(found.is_none());
+    let error = errors.first().expect("an error").to_string();
+    let list = "it takes (8-byte address or integer, float, 4-byte integer, something of 12 bytes)";
+    assert_says(&error, list);
+}
 
 /// The errors of a declaration, one in a line.
 fn errors(declaration: &str) -> String {

@@ -72,6 +72,11 @@ impl Bounds {
                 .remedied_by("stay within what the kernel's declaration leaves open")
         };
         let (grid, block) = (config.grid, config.block);
+        if block.volume() == 0 {
+            return Err(refuse(format!(
+                "the block is {block}, which has no threads"
+            )));
+        }
         match self.block {
             Block::Exactly(wanted) if block != wanted => {
                 return Err(refuse(format!(
@@ -166,5 +171,30 @@ pub fn number(place: &Place, value: Option<u128>) -> Result<u32> {
     match value.map(u32::try_from) {
         Some(Ok(number)) => Ok(number),
         _ => Err(wrong_number(place)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, Bounds, Grid, Shared};
+    use crate::LaunchConfig;
+
+    #[test]
+    fn a_block_without_threads_is_said_to_have_none() {
+        let bounds = Bounds {
+            grid: Grid::ForLen(10),
+            block: Block::AtMost(1024),
+            shared: Shared::Exactly(0),
+            cluster: None,
+            cooperative: false,
+            waits: false,
+        };
+        let refused = bounds.admit("scale", &LaunchConfig::new(1, 0));
+        assert_eq!(
+            refused.expect_err("no threads").to_string(),
+            "cannot launch `scale`: the block is 0×1×1, which has no threads; stay within what the kernel's declaration leaves \
+             open"
+        );
+        assert!(bounds.admit("scale", &LaunchConfig::new(1, 32)).is_ok());
     }
 }

@@ -80,7 +80,7 @@ macro_rules! kinds {
 kinds! {
     Bool: bool;
     Signed: i8 i16 i32 i64 i128 isize;
-    Unsigned: u8 u16 u32 u64 u128 usize;
+    Unsigned: u8 u16 u32 u64 u128 usize char;
     Float: f32 f64;
 }
 

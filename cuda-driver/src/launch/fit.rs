@@ -43,10 +43,21 @@ impl FunctionCore {
                 format!("argument {number} of {all} has {has} bytes where the kernel takes {takes}")
             })
             .collect();
-        Error::new(ErrorKind::ArgumentMismatch, list.join("; "))
-            .doing(doing)
-            .remedied_by(
-                "a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`",
-            )
+        let error = Error::new(ErrorKind::ArgumentMismatch, list.join("; ")).doing(doing);
+        // Those that may be numbers without a type.
+        let differing = wanted.iter().zip(given).filter(|(takes, has)| takes != has);
+        let plain = differing
+            .filter(|(takes, has)| takes.is_power_of_two() && **takes <= 8 && matches!(has, 4 | 8));
+        let mut sizes = plain.map(|(takes, _)| *takes).peekable();
+        if sizes.peek().is_none() {
+            return error;
+        }
+        if sizes.all(|it| it == 1) {
+            return error
+                .remedied_by("a plain number is an i32, so pass a `bool`, or write `1_u8`");
+        }
+        error.remedied_by(
+            "a plain number is an i32 or an f64, so write its type: `1_u32`, `0.5_f32`",
+        )
     }
 }

@@ -54,7 +54,13 @@ macro_rules! launch {
             $arguments,
         )
     };
+    (@ $($rest:tt)*) => {
+        $crate::launch!()
+    };
     ($stream:expr, $($rest:tt)+) => {
         $crate::launch!(@kernel ($stream) [] $($rest)+)
+    };
+    ($($rest:tt)*) => {
+        ::core::compile_error!("write `launch!(stream, kernel<<<grid, block[, shared bytes]>>>(arguments))`")
     };
 }

@@ -42,7 +42,11 @@ pub(crate) fn explain(
             explain_target(explain_version(error, version, facts), target, facts)
         }
         CUresult::CUDA_ERROR_INVALID_IMAGE if facts.is_text && !facts.is_ptx => {
-            error.because("the text is not PTX, which begins with `.version`")
+            let error = error.because("the text is not PTX, which begins with `.version`");
+            match facts.remedy {
+                Some(remedy) => error.remedied_by(remedy),
+                None => error,
+            }
         }
         CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU => {
             let error = error.because(format!("{}, but {}", device(target), facts.made_for));

@@ -127,6 +127,7 @@ impl<'a> Image<'a> {
         Facts {
             is_text: text.is_some(),
             is_ptx: text.is_some_and(ptx::is_ptx),
+            remedy: text.and_then(ptx::remedy_of_other_text),
             version: text.and_then(ptx::version),
             target: text.and_then(ptx::target).map(Box::from),
             made_for: self.made_for(),
@@ -160,6 +161,8 @@ pub(crate) struct Facts {
     pub(crate) is_text: bool,
     /// Whether the text begins as PTX does.
     pub(crate) is_ptx: bool,
+    /// What to do with a text that begins otherwise.
+    pub(crate) remedy: Option<&'static str>,
     /// The version that the PTX states.
     pub(crate) version: Option<Version>,
     /// The target that the PTX states.
@@ -174,6 +177,7 @@ impl Facts {
         Self {
             is_text: false,
             is_ptx: false,
+            remedy: None,
             version: None,
             target: None,
             made_for: "the image has no code for it".into(),

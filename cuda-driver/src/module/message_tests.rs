@@ -68,6 +68,23 @@ fn ptx_for_a_newer_device() {
 }
 
 #[test]
+fn texts_that_are_no_ptx() {
+    says(
+        context().load_ptx("kernels/blend.ptx"),
+        &[
+            "cannot load a PTX module: the text is not PTX, which begins with `.version`",
+            "; it looks like a path: use `include_str!`, `std::fs::read_to_string` or `load_file`",
+        ],
+    );
+    says(
+        context().load_ptx("// Nothing.\n__global__ void nothing() {}\n"),
+        &["; it looks like CUDA C++: see cuda-build and cuda-nvrtc"],
+    );
+    let comment = format!("// __global__ void nothing() {{}} of nothing.cu\n{KERNEL}");
+    assert!(context().load_ptx(&comment).is_ok());
+}
+
+#[test]
 fn ptx_that_does_not_compile() {
     let wrong = KERNEL.replace("ret;", "frobnicate %r1;");
     says(

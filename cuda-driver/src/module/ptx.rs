@@ -18,6 +18,19 @@ pub(super) fn is_ptx(text: &str) -> bool {
     }
 }
 
+/// What to do with a text that was given for PTX and is something else.
+pub(super) fn remedy_of_other_text(text: &str) -> Option<&'static str> {
+    let name = text.trim();
+    let mut ends = [".ptx", ".cubin", ".fatbin", ".cu"].iter();
+    if !name.contains('\n') && ends.any(|it| name.ends_with(it)) {
+        return Some(
+            "it looks like a path: use `include_str!`, `std::fs::read_to_string` or `load_file`",
+        );
+    }
+    text.contains("__global__")
+        .then_some("it looks like CUDA C++: see cuda-build and cuda-nvrtc")
+}
+
 /// The word behind the first directive of that name.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = text

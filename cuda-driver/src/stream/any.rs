@@ -12,6 +12,10 @@ use crate::event::Event;
 ///
 /// Implemented by [`Stream`](crate::Stream), [`BorrowedStream`](crate::BorrowedStream) and
 /// [`PerThreadStream`](crate::PerThreadStream), and by nothing else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no stream",
+    note = "the first argument of a launch is a stream: `&stream`, which `context.create_stream()` creates"
+)]
 pub trait AnyStream: sealed::Sealed {
     /// Makes the host wait until everything enqueued here so far is done.
     ///
