@@ -3,7 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::error::Result;
 use crate::function::Function;
+use crate::launch::{AnyLaunchConfig, KernelArguments};
+use crate::stream::AnyStream;
 
 /// The function of one kernel of the declaration `Set`: the one of that number.
 ///
@@ -26,6 +29,25 @@ impl<Set, const NUMBER: usize> Declared<Set, NUMBER> {
             function,
             set: PhantomData,
         }
+    }
+
+    /// Enqueues the kernel as [`Function::launch`] does. A name of its own, by which the software driver knows that the caller is the method of
+    /// a declaration, and looks further out for the program's line.
+    ///
+    /// # Errors
+    /// As [`Function::launch`].
+    ///
+    /// # Safety
+    /// As [`Function::launch`].
+    #[inline(always)]
+    pub unsafe fn launch_declared<S: AnyStream, C: AnyLaunchConfig, A: KernelArguments>(
+        &self,
+        stream: &S,
+        config: C,
+        arguments: A,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.function.launch(stream, config, arguments) }
     }
 
     /// The function.

@@ -152,7 +152,7 @@ fn method(
     });
     let configuration = local("configuration");
     let launch = quote! {
-        #krate::Function::launch(self.#field.function(), #stream, #configuration, (#(#arguments,)*))
+        p::Declared::launch_declared(&self.#field, #stream, #configuration, (#(#arguments,)*))
     };
     let launch = unsafe_block(set.unsafe_token.span, &launch);
     let any_configuration = kernel.launch.is_none().then(|| {
