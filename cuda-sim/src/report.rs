@@ -183,6 +183,11 @@ impl Report {
     /// The report of a kernel's fault.
     pub(crate) fn of_fault(fault: &Fault, kind: ReportKind, call: u64) -> Self {
         let mut report = Self::new(kind, fault.to_string(), call);
+        if kind == ReportKind::Timeout {
+            report
+                .message
+                .push_str("; `Builder::instruction_limit` sets it");
+        }
         report.kernel = Some(fault.kernel.clone());
         if let Some(place) = &fault.place {
             report.at(place);

@@ -122,7 +122,12 @@ fn a_kernel_that_never_ends_is_given_up() {
         SUCCESS
     );
     fails!(702, rig.cuda, cuCtxSynchronize());
-    assert_eq!(rig.simulator.reports()[0].kind, ReportKind::Timeout);
+    let report = &rig.simulator.reports()[0];
+    assert_eq!((report.kind, report.line), (ReportKind::Timeout, Some(5)));
+    assert_eq!(report.instruction.as_deref(), Some("bra L"));
+    let text =
+        "the limit of 10000 executed instructions is reached; `Builder::instruction_limit` sets it";
+    assert!(report.message.ends_with(text), "{report}");
 }
 
 #[test]

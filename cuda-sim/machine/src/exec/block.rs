@@ -6,6 +6,7 @@ use crate::exec::cluster::{Common, Peers};
 use crate::exec::env::LaneError;
 use crate::exec::env::Shape;
 use crate::exec::local::{LocalMemory, clear};
+use crate::exec::scope::Scope;
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{
@@ -79,6 +80,16 @@ impl Block {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
+    }
+
+    /// The first thread that can run, and its innermost call.
+    pub(crate) fn current(&self) -> Option<(u32, &Scope)> {
+        self.warps.iter().find_map(|warp| {
+            let mut scopes = warp.scopes.iter().rev();
+            let scope = scopes.find(|it| it.runnable & warp.live != 0)?;
+            let lane = (scope.runnable & warp.live).trailing_zeros();
+            Some((warp.index * 32 + lane, scope))
+        })
     }
 
     /// Puts all threads at the start of the kernel; whatever ran here before has ended. `first` says which warp begins.

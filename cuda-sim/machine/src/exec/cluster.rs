@@ -10,6 +10,7 @@ use crate::exec::block::{Block, Progress};
 use crate::exec::env::Shape;
 use crate::exec::order::Start;
 use crate::exec::race::Race;
+use crate::exec::scope::Scope;
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
@@ -157,6 +158,14 @@ impl Cluster {
     /// Blocks that it has.
     pub(crate) fn len(&self) -> u64 {
         self.blocks.len() as u64
+    }
+
+    /// The first thread that can run, with its block and its innermost call.
+    pub(crate) fn current(&self) -> Option<([u32; 3], u32, &Scope)> {
+        self.blocks.iter().find_map(|it| {
+            let (thread, scope) = it.current()?;
+            Some((it.index, thread, scope))
+        })
     }
 
     /// Puts all threads at the start of the kernel; whatever ran here before has ended.

@@ -9,7 +9,9 @@ use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
 use crate::exec::{interleave, sequence};
-use crate::{Checks, Fault, FaultKind, Kernel, Launch, Memory, Program, Statistics};
+use crate::{
+    Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics, WARP_SIZE,
+};
 
 /// Instructions that a warp executes in one turn.
 pub(super) const TURN: u64 = 10_000;
@@ -98,13 +100,24 @@ impl Grid<'_> {
     }
 
     #[cold]
-    pub(super) fn timeout(&self) -> Fault {
+    pub(super) fn timeout(&self, place: Option<Box<Place>>) -> Fault {
         let instructions = self.shape.launch.limits.instructions;
         Fault {
             kind: FaultKind::Timeout { instructions },
             kernel: self.kernel.name.clone(),
-            place: None,
+            place,
         }
+    }
+
+    /// Where the first thread of a cluster is that can run.
+    #[cold]
+    pub(super) fn current(&self, cluster: &Cluster) -> Option<Box<Place>> {
+        let (block, thread, scope) = cluster.current()?;
+        let code = self.shape.program.codes.get(scope.function)?;
+        let pc = scope.places.of(thread as usize % WARP_SIZE);
+        let source = code.instructions.get(pc as usize)?.source;
+        let place = self.shape.place(scope.function, source, block, thread);
+        place.map(Box::new)
     }
 
     #[cold]

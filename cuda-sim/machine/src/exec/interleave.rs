@@ -61,7 +61,8 @@ fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fau
         }
         statistics.blocks += ended;
         if meter.fuel == 0 && !(resident.is_empty() && order.remaining() == 0) {
-            return Err(grid.timeout());
+            let at = resident.iter().find_map(|it| grid.current(it));
+            return Err(grid.timeout(at));
         }
         if ended == 0 {
             wanted = (wanted * 2).min(most);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::Meter;
-use crate::{Fault, Statistics};
+use crate::{Fault, Place, Statistics};
 
 /// Blocks that started one after the other and ran on one thread.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(super) struct Part {
     pub(super) unwritten: Unwritten,
     /// The fault of the last one.
     pub(super) fault: Option<Fault>,
+    /// Where the last one was when the instructions were used up.
+    pub(super) at: Option<Box<Place>>,
 }
 
 /// The books of a launch.
@@ -40,8 +42,8 @@ pub(super) struct Ledger {
 #[derive(Debug)]
 pub(super) enum End {
     Fault(Fault),
-    /// The instructions were used up.
-    Timeout,
+    /// The instructions were used up, there.
+    Timeout(Option<Box<Place>>),
 }
 
 impl Ledger {
@@ -75,7 +77,7 @@ impl Ledger {
             sum.instructions = sum.instructions.saturating_add(part.meter.instructions);
             sum.lane_instructions += part.meter.lane_instructions;
             if sum.instructions > self.limit {
-                self.end = Some(End::Timeout);
+                self.end = Some(End::Timeout(part.at));
             } else if let Some(fault) = part.fault {
                 self.end = Some(End::Fault(fault));
             }

@@ -85,7 +85,7 @@ pub(super) fn run(grid: &Grid<'_>) -> (Result<Statistics, Fault>, Unwritten) {
     let (outcome, unwritten) = ledger.close();
     let outcome = outcome.map_err(|end| match end {
         End::Fault(fault) => fault,
-        End::Timeout => grid.timeout(),
+        End::Timeout(at) => grid.timeout(at),
     });
     (outcome, unwritten)
 }
@@ -156,7 +156,10 @@ impl<'a> Worker<'a> {
                     part.blocks += self.cluster.len();
                     self.running = false;
                 }
-                Ok(false) if part.meter.fuel == 0 => return self.report(),
+                Ok(false) if part.meter.fuel == 0 => {
+                    part.at = self.shared.grid.current(&self.cluster);
+                    return self.report();
+                }
                 Ok(false) if *number > self.shared.stop.load(Relaxed) => return,
                 Ok(false) => {}
                 Err(fault) => {
