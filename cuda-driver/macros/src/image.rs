@@ -32,8 +32,7 @@ pub(crate) fn read(image: &Image) -> Result<Option<String>> {
         if let Some(source) = span.unwrap().local_file()
             && Path::new(&path).is_relative()
         {
-            let name = source.file_name().unwrap_or_default();
-            text.push_str(&format!(" (relative to `{}`)", name.display()));
+            text.push_str(&format!(" (relative to `{}`)", source.display()));
             text.push_str(&format!(": {error}"));
             if let Some(better) = in_package(&path, &source) {
                 text.push_str(&format!(
