@@ -35,9 +35,8 @@ fn reports_go_to_standard_error_or_a_file_and_can_fail_the_program() {
     let output = run(&program, &[("CUDA_SIM_FAIL", "9"), ("CUDA_SIM_LEAKS", "1")]);
     assert_eq!(output.status.code(), Some(9));
     let text = standard_error(&output);
-    for kind in ["Memory", "Module", "PrimaryContext"] {
-        assert!(text.contains(&format!("cuda-sim: {kind} ")), "{text}");
-    }
+    let left = "cuda-sim: 3 objects were left because the context is lost";
+    assert!(text.contains(left), "{text}");
 
     let file = empty_directory("reports_file").join("of-%p.txt");
     let file = file.to_str().expect("the path is text");
@@ -58,6 +57,21 @@ fn reports_go_to_standard_error_or_a_file_and_can_fail_the_program() {
     );
     assert_eq!(standard_error(&output), "");
     assert_eq!(output.status.code(), Some(9), "unseen is not unfound");
+}
+
+#[test]
+fn leaks_are_reports_if_they_are_asked_for() {
+    let program = Program::build("leaks", "leaking", &["-lcuda"]);
+    let output = run(&program, &[("CUDA_SIM_FAIL", "9")]);
+    assert_eq!(standard_error(&output), "");
+    assert!(output.status.success());
+
+    let output = run(&program, &[("CUDA_SIM_FAIL", "9"), ("CUDA_SIM_LEAKS", "1")]);
+    assert_eq!(output.status.code(), Some(9));
+    let text = standard_error(&output);
+    for kind in ["Memory", "Module", "PrimaryContext"] {
+        assert!(text.contains(&format!("cuda-sim: {kind} ")), "{text}");
+    }
 }
 
 #[test]
