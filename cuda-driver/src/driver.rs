@@ -323,7 +323,7 @@ impl Driver {
     /// The driver's name for a status, of codes that are newer than this crate too.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if the driver does not know the status either.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the driver does not know the status either.
     #[doc(alias = "cuGetErrorName")]
     pub fn error_name(&self, status: CUresult) -> Result<String> {
         let mut text = std::ptr::null();
@@ -335,7 +335,7 @@ impl Driver {
     /// The driver's description of a status, of codes that are newer than this crate too.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if the driver does not know the status either.
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the driver does not know the status either.
     #[doc(alias = "cuGetErrorString")]
     pub fn error_description(&self, status: CUresult) -> Result<String> {
         let mut text = std::ptr::null();
