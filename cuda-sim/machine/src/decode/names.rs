@@ -3,7 +3,7 @@
 use cuda_ptx::Operand;
 
 /// Visits each name in an operand, as often as it stands there.
-pub(super) fn each_name<'a>(operand: &Operand<'a>, visit: &mut impl FnMut(&'a str)) {
+pub(super) fn each_name<'a>(operand: &Operand<'a>, visit: &mut dyn FnMut(&'a str)) {
     match operand {
         Operand::Name(name)
         | Operand::Not(name)
@@ -18,6 +18,7 @@ pub(super) fn each_name<'a>(operand: &Operand<'a>, visit: &mut impl FnMut(&'a st
         }
         Operand::Brackets(parts) | Operand::Vector(parts) | Operand::List(parts) => {
             for part in parts {
+                // Operands nest no deeper than the parser lets them.
                 each_name(part, visit);
             }
         }

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 use cuda_ptx::{Function, Operand, Space, Statement};
 
+use super::names::each_name;
+
 /// What the stack pointer and the machine itself take.
 const RESERVED: u32 = 4;
 /// Loops around a place that are looked at; deeper ones change nothing in practice.
@@ -160,32 +162,4 @@ fn lives<'a>(body: &[Statement<'a>]) -> HashMap<&'a str, Life> {
         }
     }
     lives
-}
-
-fn each_name<'a>(operand: &Operand<'a>, found: &mut dyn FnMut(&'a str)) {
-    match operand {
-        Operand::Name(name)
-        | Operand::Not(name)
-        | Operand::Negated(name)
-        | Operand::Offset(name, _)
-        | Operand::Address {
-            base: Some(name), ..
-        } => found(name),
-        Operand::Pair(first, second) => {
-            found(first);
-            found(second);
-        }
-        Operand::Brackets(parts) | Operand::Vector(parts) | Operand::List(parts) => {
-            for part in parts {
-                // Operands nest no deeper than the parser lets them.
-                each_name(part, found);
-            }
-        }
-        Operand::Address { base: None, .. }
-        | Operand::Integer(_)
-        | Operand::Float32(_)
-        | Operand::Float64(_)
-        | Operand::Text(_)
-        | Operand::Sink => {}
-    }
 }
