@@ -1,6 +1,9 @@
 //! Launches.
 
-use cuda_driver::{DynamicArgument, In, InOut, LaunchConfig, OccupancyFlags, Out, kernels};
+use cuda_driver::{
+    DeviceAllocation, Driver, DynamicArgument, Function, In, InOut, LaunchConfig, OccupancyFlags,
+    Out, Result, Stream, kernels,
+};
 
 use super::{Operation, context};
 use crate::support::kernels::{SHARED_DYNAMIC, VECTOR_ADD};
@@ -9,11 +12,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         items: &["Function::launch"],
         run: |driver| {
-            let context = context(driver)?;
-            let (home, other) = (context.create_stream()?, context.create_stream()?);
-            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
-            let a = home.upload(&[1.0_f32; 100])?;
-            let mut sum = home.zeroed::<f32>(100)?;
+            let Addition {
+                mut sum,
+                a,
+                add,
+                home,
+                other,
+            } = Addition::of_ones(driver)?;
             for stream in [&home, &other] {
                 let config = LaunchConfig::for_len(100);
                 // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
@@ -26,11 +31,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         items: &["Function::launch"],
         run: |driver| {
-            let context = context(driver)?;
-            let (home, other) = (context.create_stream()?, context.create_stream()?);
-            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
-            let a = home.upload(&[1.0_f32; 100])?;
-            let mut sum = home.zeroed::<f32>(100)?;
+            let Addition {
+                mut sum,
+                a,
+                add,
+                home,
+                other,
+            } = Addition::of_ones(driver)?;
             let plain = LaunchConfig::for_len(100);
             for config in [plain.cooperative(), plain.with_cluster(1).with_priority(0)] {
                 for stream in [&home, &other] {
@@ -117,11 +124,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         items: &["Function::launch_dynamic"],
         run: |driver| {
-            let context = context(driver)?;
-            let (home, other) = (context.create_stream()?, context.create_stream()?);
-            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
-            let a = home.upload(&[1.0_f32; 100])?;
-            let mut sum = home.zeroed::<f32>(100)?;
+            let Addition {
+                mut sum,
+                a,
+                add,
+                home,
+                other,
+            } = Addition::of_ones(driver)?;
             let arguments = [
                 DynamicArgument::read(&a),
                 DynamicArgument::read(&a),
@@ -153,6 +162,33 @@ pub(super) const OPERATIONS: &[Operation] = &[
         },
     },
 ];
+
+/// What the launches of `vector_add` work with, a hundred elements each.
+struct Addition {
+    sum: DeviceAllocation<f32>,
+    a: DeviceAllocation<f32>,
+    add: Function,
+    home: Stream,
+    other: Stream,
+}
+
+impl Addition {
+    /// The memory is at home on the first of the two streams; `a` holds ones.
+    fn of_ones(driver: &Driver) -> Result<Self> {
+        let context = context(driver)?;
+        let (home, other) = (context.create_stream()?, context.create_stream()?);
+        let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
+        let a = home.upload(&[1.0_f32; 100])?;
+        let sum = home.zeroed::<f32>(100)?;
+        Ok(Self {
+            sum,
+            a,
+            add,
+            home,
+            other,
+        })
+    }
+}
 
 kernels! {
     unsafe extern Kernels from ptx "../../examples/kernels/vector_add.ptx" {
