@@ -160,9 +160,26 @@ impl Builder {
         self
     }
 
-    /// Gives up a kernel after that many instructions of its warps, as a real driver does with kernels that run too long. Default: never.
+    /// Gives up a kernel after that many instructions of its warps, as a real driver does with kernels that run too long on a GPU with a
+    /// display. Default: never.
     pub fn instruction_limit(mut self, instructions: u64) -> Self {
         self.settings.options.limits.instructions = instructions;
+        self
+    }
+
+    /// Gives up a kernel that takes longer than that, by the clock of the host; what it had done until then differs from run to run, which
+    /// [`instruction_limit`](Self::instruction_limit) does not. Default: never, as on a GPU without a display, where an endless kernel hangs
+    /// the program for ever: how long a correct one takes here depends on the machine.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.settings.options.limits.time = Some(limit);
+        self
+    }
+
+    /// Writes a line to standard error when a kernel has run for that long, and at each doubling of that time: which kernel, where in it one of
+    /// its threads is, and how to set a limit. It is written past what a test harness captures, and is no report. [`Duration::MAX`] is never.
+    /// Default: 30 seconds.
+    pub fn notice_after(mut self, age: Duration) -> Self {
+        self.settings.options.limits.notice = (age != Duration::MAX).then_some(age);
         self
     }
 

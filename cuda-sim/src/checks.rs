@@ -16,6 +16,7 @@
 //! | [releases](#releases) | releases and handles that are wrong | | on | none |
 //! | [leaks](#leaks) | what was never released | asking for [`leaks`](crate::Simulator::leaks) | | none until asked |
 //! | [call sites](#call-sites) | the program's lines for all of these | [`call_sites`](crate::Builder::call_sites) | off | some microseconds for each call |
+//! | [endless kernels](#endless-kernels) | kernels that run for very long | [`notice_after`](crate::Builder::notice_after), [`time_limit`](crate::Builder::time_limit), [`instruction_limit`](crate::Builder::instruction_limit) | a notice after 30 s, no limit | none |
 //! | [faults](crate::Simulator::fail_when) | what a program does when a call fails | [`fail`](crate::Simulator::fail), [`lose_device`](crate::Simulator::lose_device), [`fault_kernel`](crate::Simulator::fault_kernel) … | none | none |
 //! | [sweep](crate::sweep()) | the same for each call in turn | [`Sweep`](crate::Sweep) | | the program runs once for each of its calls and each way to fail |
 //! | [trace](crate::Simulator::trace_json) | all calls, with arguments and results | [`set_trace`](crate::Simulator::set_trace) | off | a line of text for each call |
@@ -113,6 +114,22 @@
 //! let body = "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN; bar.sync 0; ret; EVEN: bar.sync 0;";
 //! run(&cuda, body, 0);
 //! assert!(kinds(&simulator).contains(&ReportKind::Synchronisation));
+//! # }
+//! ```
+//!
+//! # Endless kernels
+//! A kernel that never ends hangs the program, as on a GPU; but after 30 seconds, and at each doubling of that time, a line on standard error
+//! says which kernel it is, the line of the PTX and of the source at which one of its threads is, and how to set a limit. Beyond the limit it is
+//! given up and reported.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs"));
+//! # fn main() {
+//! let (simulator, cuda) = start(Simulator::builder().instruction_limit(1_000_000));
+//! assert_eq!(run(&cuda, "L: bra L;", 0), CUresult::CUDA_ERROR_LAUNCH_TIMEOUT);
+//! let report = &simulator.reports()[0];
+//! assert_eq!(report.kind, ReportKind::Timeout);
+//! assert_eq!(report.instruction.as_deref(), Some("bra L"));
 //! # }
 //! ```
 //!

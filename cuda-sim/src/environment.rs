@@ -30,6 +30,8 @@ impl Builder {
     /// | `CUDA_SIM_SEED` | `7` | [`seed`](Self::seed) |
     /// | `CUDA_SIM_DRIVER_VERSION` | `12.4` or `12040` | [`driver_version`](Self::driver_version) |
     /// | `CUDA_SIM_INSTRUCTION_LIMIT` | `1000000` | [`instruction_limit`](Self::instruction_limit) |
+    /// | `CUDA_SIM_TIME_LIMIT` | `60` | [`time_limit`](Self::time_limit), in seconds |
+    /// | `CUDA_SIM_NOTICE_AFTER` | `5` | [`notice_after`](Self::notice_after), in seconds; `0` for never |
     /// | `CUDA_SIM_WAIT_PATIENCE` | `60` | [`wait_patience`](Self::wait_patience), in seconds |
     /// | `CUDA_SIM_DEFERRED` | `0` | [`deferred`](Self::deferred) |
     /// | `CUDA_SIM_REUSE_HANDLES` | `0` | [`reuse_handles`](Self::reuse_handles) |
@@ -85,6 +87,14 @@ impl Builder {
         }
         if let Some(limit) = given(read, "CUDA_SIM_INSTRUCTION_LIMIT", value::number)? {
             builder = builder.instruction_limit(limit);
+        }
+        if let Some(seconds) = given(read, "CUDA_SIM_TIME_LIMIT", value::number)? {
+            builder = builder.time_limit(Duration::from_secs(seconds));
+        }
+        if let Some(seconds) = given(read, "CUDA_SIM_NOTICE_AFTER", value::number)? {
+            let never = Duration::MAX;
+            let age = Some(seconds).filter(|it| *it > 0).map(Duration::from_secs);
+            builder = builder.notice_after(age.unwrap_or(never));
         }
         if let Some(seconds) = given(read, "CUDA_SIM_WAIT_PATIENCE", value::number)? {
             builder = builder.wait_patience(Duration::from_secs(seconds));
@@ -168,6 +178,8 @@ mod tests {
             ("CUDA_SIM_DRIVER_VERSION", "12.4"),
             ("CUDA_SIM_INSTRUCTION_LIMIT", "1000"),
             ("CUDA_SIM_WAIT_PATIENCE", "60"),
+            ("CUDA_SIM_TIME_LIMIT", "90"),
+            ("CUDA_SIM_NOTICE_AFTER", "0"),
             ("CUDA_SIM_DEFERRED", "off"),
             ("CUDA_SIM_REUSE_HANDLES", "0"),
             ("CUDA_SIM_SHUFFLE_BLOCKS", "on"),
@@ -183,6 +195,8 @@ mod tests {
         assert_eq!((settings.seed, settings.driver_version), (7, 12_040));
         let options = settings.options;
         assert_eq!(options.limits.instructions, 1000);
+        assert_eq!(options.limits.time, Some(Duration::from_secs(90)));
+        assert_eq!(options.limits.notice, None);
         assert_eq!(options.wait_patience, Duration::from_secs(60));
         assert!(!options.deferred && !options.reuse_handles && !options.watch_host);
         assert!(options.shuffle_blocks && options.old_driver);

@@ -29,7 +29,7 @@ pub(crate) struct Options {
     pub(crate) echo_printf: bool,
     /// Launches that wait in a stream before the next one has to.
     pub(crate) launch_queue: usize,
-    /// When kernels are given up.
+    /// When kernels are given up, and when it is told that one still runs.
     pub(crate) limits: Limits,
     /// The most threads that run one kernel.
     pub(crate) threads: usize,
@@ -49,7 +49,10 @@ impl Default for Options {
             wait_patience: Duration::from_secs(10),
             checks: Checks::default(),
             echo_printf: true,
-            limits: Limits::DEFAULT,
+            limits: Limits {
+                notice: Some(Duration::from_secs(30)),
+                ..Limits::DEFAULT
+            },
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }

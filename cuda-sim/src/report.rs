@@ -52,7 +52,7 @@ pub enum ReportKind {
     StackOverflow,
     /// Threads of a kernel, or streams, wait for each other.
     Deadlock,
-    /// The limit on executed instructions was reached.
+    /// The limit on a kernel's instructions or time was reached.
     Timeout,
     /// The software driver does not implement what was asked of it.
     Unsupported,
@@ -183,10 +183,14 @@ impl Report {
     /// The report of a kernel's fault.
     pub(crate) fn of_fault(fault: &Fault, kind: ReportKind, call: u64) -> Self {
         let mut report = Self::new(kind, fault.to_string(), call);
-        if kind == ReportKind::Timeout {
-            report
+        match fault.kind {
+            FaultKind::Timeout { .. } => report
                 .message
-                .push_str("; `Builder::instruction_limit` sets it");
+                .push_str("; `Builder::instruction_limit` sets it"),
+            FaultKind::Overtime { .. } => {
+                report.message.push_str("; `Builder::time_limit` sets it")
+            }
+            _ => {}
         }
         report.kernel = Some(fault.kernel.clone());
         if let Some(place) = &fault.place {

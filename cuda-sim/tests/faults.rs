@@ -131,6 +131,28 @@ fn a_kernel_that_never_ends_is_given_up() {
 }
 
 #[test]
+fn a_kernel_that_takes_too_long_is_given_up() {
+    let limit = std::time::Duration::from_millis(50);
+    let simulator = Simulator::builder().time_limit(limit).build();
+    let rig = Rig::with(simulator.expect("a free slot"));
+    let module = rig.load(
+        ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() {\nL: bra L;\n}\n",
+    );
+    assert_eq!(
+        rig.launch(rig.function(module, "k"), 1, 1, ptr::null_mut(), &[]),
+        SUCCESS
+    );
+    fails!(702, rig.cuda, cuCtxSynchronize());
+    let report = &rig.simulator.reports()[0];
+    assert_eq!((report.kind, report.line), (ReportKind::Timeout, Some(5)));
+    assert!(
+        report.message.contains("the limit of 50ms is over, after ")
+            && report.message.ends_with("; `Builder::time_limit` sets it"),
+        "{report}"
+    );
+}
+
+#[test]
 fn the_error_stays_as_on_a_real_device() {
     let rig = Rig::new();
     let cuda = &rig.cuda;

@@ -12,6 +12,7 @@ mod interleave;
 mod ledger;
 mod local;
 mod order;
+mod patience;
 mod places;
 mod race;
 mod scope;

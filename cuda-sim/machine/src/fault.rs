@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::MemoryFault;
 
@@ -144,6 +145,13 @@ pub enum FaultKind {
         /// The limit.
         instructions: u64,
     },
+    /// The launch has taken longer than its limit on time.
+    Overtime {
+        /// The limit.
+        limit: Duration,
+        /// Instructions executed until then by the warps that one thread of the host ran.
+        instructions: u64,
+    },
     /// An indexed branch names an entry that its table does not have.
     BranchOutOfTable {
         /// The index.
@@ -215,6 +223,13 @@ impl fmt::Display for FaultKind {
             Self::Timeout { instructions } => write!(
                 f,
                 "the limit of {instructions} executed instructions is reached"
+            ),
+            Self::Overtime {
+                limit,
+                instructions,
+            } => write!(
+                f,
+                "the limit of {limit:?} is over, after {instructions} executed instructions"
             ),
             Self::BranchOutOfTable { index, entries } => write!(
                 f,

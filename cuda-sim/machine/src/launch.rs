@@ -1,6 +1,8 @@
 //! What a launch is made of, and what it reports when it succeeds.
 
-use crate::{CODE_WINDOW, Checks, NoServices, Prerequisite, Services};
+use std::time::Duration;
+
+use crate::{CODE_WINDOW, Checks, NoServices, Place, Prerequisite, Services};
 
 /// One launch of a kernel.
 #[derive(Debug, Clone)]
@@ -79,15 +81,21 @@ pub struct Limits {
     pub stack_bytes: u32,
     /// Bytes of shared memory, static and dynamic, that one block may use.
     pub shared_bytes: u32,
+    /// How long the launch may take by the clock of the host; looked at about every millisecond.
+    pub time: Option<Duration>,
+    /// The age at which [`Services::still_running`] is told of it, and again at each doubling.
+    pub notice: Option<Duration>,
 }
 
 impl Limits {
-    /// No limit on instructions, 512 KiB of local memory for each thread, 227 KiB of shared memory for each block.
+    /// No limit on instructions and time, nothing told, 512 KiB of local memory for each thread, 227 KiB of shared memory for each block.
     pub const DEFAULT: Self = Self {
         instructions: u64::MAX,
         local_bytes: 512 << 10,
         stack_bytes: 512 << 10,
         shared_bytes: 227 << 10,
+        time: None,
+        notice: None,
     };
 }
 
@@ -95,6 +103,19 @@ impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
     }
+}
+
+/// A launch that takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StillRunning<'a> {
+    /// The kernel that was launched.
+    pub kernel: &'a str,
+    /// Where one of the threads that can run is.
+    pub place: Option<&'a Place>,
+    /// Instructions that the warps have executed which the same thread of the host runs.
+    pub instructions: u64,
+    /// Since the launch began.
+    pub age: Duration,
 }
 
 /// What a launch did.

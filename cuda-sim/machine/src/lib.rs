@@ -111,7 +111,7 @@ mod services;
 pub use check::{Checks, Finding, FindingKind};
 pub use exec::run;
 pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
-pub use launch::{Launch, Limits, Statistics};
+pub use launch::{Launch, Limits, Statistics, StillRunning};
 pub use memory::{
     CODE_WINDOW, Contents, LOCAL_WINDOW, LaneFault, Lanes, Memory, MemoryFault, PARAM_WINDOW,
     SHARED_WINDOW, WARP_SIZE, WINDOW_SIZE,

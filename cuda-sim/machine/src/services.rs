@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Finding;
+use crate::{Finding, StillRunning};
 
 /// Where a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,11 @@ pub trait Services: fmt::Debug + Sync {
     /// Hears of what the launch's [`Checks`](crate::Checks) find, and of reads of what nothing had written; by default, nobody does.
     fn found(&self, finding: Finding) {
         drop(finding);
+    }
+
+    /// Hears of a launch that takes long: see [`Limits::notice`](crate::Limits::notice). By default, nobody does.
+    fn still_running(&self, launch: &StillRunning<'_>) {
+        let _ = launch;
     }
 }
 

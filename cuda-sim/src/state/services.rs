@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
-use cuda_sim_machine::{Finding, Output, Services};
+use cuda_sim_machine::{Finding, Output, Services, StillRunning};
 use parking_lot::Mutex;
 
+use crate::report::call_at;
+use crate::site::Sites;
 use crate::state::State;
 use crate::state::space::{Data, Space};
 
@@ -18,6 +20,8 @@ pub(crate) struct KernelServices<'a> {
     space: &'a Space,
     /// Address of the heap.
     heap: Option<u64>,
+    /// The call that launched it, and where calls were made.
+    call: (u64, &'a Sites),
     printed: Mutex<Printed>,
     found: Mutex<Vec<Finding>>,
 }
@@ -50,10 +54,11 @@ impl Printed {
 }
 
 impl<'a> KernelServices<'a> {
-    pub(crate) fn new(space: &'a Space, heap: Option<u64>) -> Self {
+    pub(crate) fn new(space: &'a Space, heap: Option<u64>, call: (u64, &'a Sites)) -> Self {
         Self {
             space,
             heap,
+            call,
             printed: Mutex::new(Printed::default()),
             found: Mutex::new(Vec::new()),
         }
@@ -86,6 +91,13 @@ impl Services for KernelServices<'_> {
         self.found.lock().push(finding);
     }
 
+    fn still_running(&self, launch: &StillRunning<'_>) {
+        let (call, sites) = self.call;
+        let from = call_at(call, sites.of(call).as_ref());
+        // Past the macros, whose output test harnesses keep until a test ends: this one may not.
+        writeln!(std::io::stderr(), "{}", notice(launch, &from)).ok();
+    }
+
     fn free(&self, address: u64) -> Result<(), String> {
         let block = self.space.covering(address);
         let heap = block.and_then(|block| Some((block, self.space.heaps.get(&block.address)?)));
@@ -94,6 +106,21 @@ impl Services for KernelServices<'_> {
             None => Err(String::from("it does not lie in the heap of kernels")),
         }
     }
+}
+
+/// What is said about a launch that takes long.
+fn notice(launch: &StillRunning<'_>, from: &str) -> String {
+    let place = launch
+        .place
+        .map_or_else(String::new, |place| format!(", now at {place}"));
+    format!(
+        "cuda-sim: kernel `{}` (from {from}) still runs after {} seconds and {} million instructions{place}. If it does not end, give it a \
+         limit: `Builder::time_limit` or `instruction_limit`, or CUDA_SIM_TIME_LIMIT=<seconds> or CUDA_SIM_INSTRUCTION_LIMIT=<number> in \
+         the environment; it is then reported with its place.",
+        launch.kernel,
+        launch.age.as_secs(),
+        launch.instructions / 1_000_000,
+    )
 }
 
 impl State {
@@ -129,6 +156,20 @@ fn echo(output: Output, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_notice_says_what_runs_since_when_and_what_to_do() {
+        let launch = StillRunning {
+            kernel: "spin",
+            place: None,
+            instructions: 2_000_000,
+            age: std::time::Duration::from_secs(30),
+        };
+        let text = notice(&launch, "call 7 at src/a.rs:3:4");
+        let start = "cuda-sim: kernel `spin` (from call 7 at src/a.rs:3:4) still runs after 30 seconds and 2 million instructions. If";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains("CUDA_SIM_TIME_LIMIT") && !text.contains('\n'));
+    }
 
     #[test]
     fn of_very_much_text_the_last_is_kept() {

@@ -5,12 +5,14 @@ use crate::exec::cluster::{self, Cluster};
 use crate::exec::env::Shape;
 use crate::exec::findings::Findings;
 use crate::exec::order::Start;
+use crate::exec::patience::{Age, Patience};
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
 use crate::exec::{interleave, sequence};
 use crate::{
-    Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics, WARP_SIZE,
+    Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics, StillRunning,
+    WARP_SIZE,
 };
 
 /// Instructions that a warp executes in one turn.
@@ -60,6 +62,7 @@ pub fn run(
         kernel,
         shape: &shape,
         templates: &templates,
+        patience: Patience::new(&launch.limits),
     };
     let (outcome, unwritten) = match &kernel.interaction {
         None if shape.findings.is_none() => sequence::run(&grid),
@@ -74,6 +77,7 @@ pub(super) struct Grid<'a> {
     kernel: &'a Kernel,
     pub(super) shape: &'a Shape<'a>,
     pub(super) templates: &'a Templates,
+    patience: Patience,
 }
 
 impl Grid<'_> {
@@ -97,6 +101,38 @@ impl Grid<'_> {
         cluster
             .run(self.shape, self.templates, turn, meter, unwritten)
             .map_err(|it| self.place(it.block, it.warp, it.fault))
+    }
+
+    /// Asked after each turn of a cluster, while clusters are left: gives up the launch if it has had its time, and tells that it still runs
+    /// when that is due.
+    pub(super) fn check_age(&self, cluster: &Cluster, instructions: u64) -> Result<(), Fault> {
+        match self.patience.look() {
+            Age::Young => Ok(()),
+            Age::Over => Err(self.overtime(self.current(cluster), instructions)),
+            Age::Tell(age) => {
+                let place = self.current(cluster);
+                self.shape.launch.services.still_running(&StillRunning {
+                    kernel: &self.kernel.name,
+                    place: place.as_deref(),
+                    instructions,
+                    age,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    fn overtime(&self, place: Option<Box<Place>>, instructions: u64) -> Fault {
+        let limit = self.shape.launch.limits.time.unwrap_or_default();
+        Fault {
+            kind: FaultKind::Overtime {
+                limit,
+                instructions,
+            },
+            kernel: self.kernel.name.clone(),
+            place,
+        }
     }
 
     #[cold]

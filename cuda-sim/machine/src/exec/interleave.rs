@@ -64,6 +64,11 @@ fn run_all(grid: &Grid<'_>, unwritten: &mut Unwritten) -> Result<Statistics, Fau
             let at = resident.iter().find_map(|it| grid.current(it));
             return Err(grid.timeout(at));
         }
+        if order.remaining() > 0
+            && let Some(last) = spare.last()
+        {
+            grid.check_age(last, meter.instructions)?;
+        }
         if ended == 0 {
             wanted = (wanted * 2).min(most);
         }
@@ -82,6 +87,9 @@ fn visit(
     let share = meter.instructions.saturating_add(turn * 10);
     loop {
         let ended = grid.advance(cluster, turn, meter, unwritten)?;
+        if !ended {
+            grid.check_age(cluster, meter.instructions)?;
+        }
         if ended || meter.fuel == 0 || meter.instructions > share {
             return Ok(ended);
         }

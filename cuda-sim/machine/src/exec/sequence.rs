@@ -162,15 +162,24 @@ impl<'a> Worker<'a> {
                 }
                 Ok(false) if *number > self.shared.stop.load(Relaxed) => return,
                 Ok(false) => {}
-                Err(fault) => {
-                    part.fault = Some(fault);
-                    return self.report();
-                }
+                Err(fault) => return self.fail(fault),
             }
             if self.executed() >= until {
                 return;
             }
+            // Between the clusters of a part, no time passes that counts.
+            if (self.running || self.starts.is_empty())
+                && let Err(fault) = self.check_age()
+            {
+                return self.fail(fault);
+            }
         }
+    }
+
+    #[inline(always)]
+    fn check_age(&self) -> Result<(), Fault> {
+        let grid = self.shared.grid;
+        grid.check_age(&self.cluster, self.executed())
     }
 
     /// Instructions that this thread has executed.
@@ -208,6 +217,15 @@ impl<'a> Worker<'a> {
         self.shared.grid.start(&mut self.cluster, start);
         self.running = true;
         true
+    }
+
+    /// The part ends with a fault.
+    #[cold]
+    fn fail(&mut self, fault: Fault) {
+        if let Some((_, part)) = &mut self.part {
+            part.fault = Some(fault);
+        }
+        self.report();
     }
 
     /// Enters what the part did into the ledger.

@@ -12,6 +12,7 @@ use super::OVERHEAD;
 use super::dependent::Before;
 use crate::code;
 use crate::report::{Report, ReportKind};
+use crate::site::Sites;
 use crate::state::State;
 use crate::state::access::DeviceView;
 use crate::state::context::ContextRef;
@@ -39,6 +40,7 @@ pub(super) struct Ready<'a> {
     work: &'a KernelWork,
     view: DeviceView<'a>,
     settings: Settings,
+    sites: &'a Sites,
 }
 
 /// What the state says about a launch.
@@ -47,6 +49,7 @@ pub(super) struct Settings {
     heap: Option<u64>,
     limits: Limits,
     grid_id: u64,
+    call: u64,
     seed: u64,
     checks: cuda_sim_machine::Checks,
     threads: usize,
@@ -64,7 +67,7 @@ pub(super) struct Ran {
 impl Ready<'_> {
     pub(super) fn run(&self, prerequisite: Option<&dyn Prerequisite>) -> Ran {
         let (work, settings) = (self.work, self.settings);
-        let services = KernelServices::new(self.space, settings.heap);
+        let services = KernelServices::new(self.space, settings.heap, (settings.call, self.sites));
         let launch = Launch {
             grid: work.grid,
             block: work.block,
@@ -153,6 +156,7 @@ impl State {
                 ..self.options.limits
             },
             grid_id: self.grids,
+            call,
             seed: if self.options.shuffle_blocks {
                 self.random.next() | 1
             } else {
@@ -186,6 +190,7 @@ impl State {
             work,
             view: self.view(context, kernel),
             settings,
+            sites: &self.sites,
         }
     }
 
@@ -266,7 +271,9 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
         FaultKind::Trap => (code::LAUNCH_FAILED, ReportKind::Trap),
         FaultKind::StackOverflow { .. } => (code::HARDWARE_STACK_ERROR, ReportKind::StackOverflow),
         FaultKind::Deadlock { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Deadlock),
-        FaultKind::Timeout { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Timeout),
+        FaultKind::Timeout { .. } | FaultKind::Overtime { .. } => {
+            (code::LAUNCH_TIMEOUT, ReportKind::Timeout)
+        }
         FaultKind::Unsupported(_) => (code::NOT_SUPPORTED, ReportKind::Unsupported),
         _ => (code::LAUNCH_FAILED, ReportKind::InvalidLaunch),
     }
