@@ -71,7 +71,7 @@ impl Compiler {
     /// All that the search finds, in its order.
     #[must_use]
     pub fn find_all() -> Vec<Self> {
-        let found = Search::of(Component::Nvrtc).found;
+        let found = Search::of(Component::Nvrtc, &|_| false).found;
         found.into_iter().map(Self::located).collect()
     }
 
@@ -83,24 +83,30 @@ impl Compiler {
     /// # Errors
     /// As [`find`](Self::find).
     pub fn find_for(driver: impl Into<Option<Version>>) -> Result<Self> {
-        static FOUND: Mutex<Vec<Compiler>> = Mutex::new(Vec::new());
-        let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.is_empty() {
-            let mut search = Search::of(Component::Nvrtc);
-            *known = search.found.drain(..).map(Self::located).collect();
-            if known.is_empty() {
-                return Err(search.into_error(Component::Nvrtc));
-            }
-        }
+        static FOUND: Mutex<Vec<(Option<Version>, Compiler)>> = Mutex::new(Vec::new());
         let driver = driver.into();
-        let fits = |compiler: &&Self| {
-            let version = compiler.located.found.version;
+        let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, compiler)) = known.iter().find(|it| it.0 == driver) {
+            return Ok(compiler.clone());
+        }
+        let fits = |found: &Found| {
+            let version = found.version;
             driver.is_none_or(|driver| version.is_some_and(|version| version <= driver))
         };
-        let chosen = known.iter().find(fits).or(known.first());
-        chosen
-            .cloned()
-            .ok_or_else(|| Search::default().into_error(Component::Nvrtc))
+        let search = Search::of(Component::Nvrtc, &fits);
+        let chosen = search.found.iter().find(|it| fits(it));
+        let Some(found) = chosen.or(search.found.first()).cloned() else {
+            return Err(search.into_error(Component::Nvrtc));
+        };
+        let same = known
+            .iter()
+            .find(|(_, it)| it.located.found.path == found.path);
+        let compiler = match same {
+            Some((_, compiler)) => compiler.clone(),
+            None => Self::located(found),
+        };
+        known.push((driver, compiler.clone()));
+        Ok(compiler)
     }
 
     /// The NVRTC at `path`: the library, or a directory with it.

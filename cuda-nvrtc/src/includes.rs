@@ -6,6 +6,7 @@
 
 mod scan;
 mod snapshot;
+mod unchanged;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use crate::program::Program;
 use scan::Scanned;
-pub(crate) use snapshot::{Signature, Snapshot, is_unchanged};
+pub(crate) use snapshot::Snapshot;
+pub(crate) use unchanged::{Expected, Signature};
 
 /// Files at most; more are not followed.
 const MOST_FILES: usize = 20_000;
@@ -158,18 +160,12 @@ impl Search<'_> {
         if let Some(&is_file) = self.looked_at.get(&path) {
             return is_file;
         }
-        self.includes.snapshot.above(&path);
         // A pipe or a device would block or never end.
-        let metadata = std::fs::metadata(&path).ok();
-        if metadata.is_none() {
-            self.includes.snapshot.missing(&path);
-        }
-        let metadata = metadata.filter(|it| it.is_file());
-        self.looked_at.insert(path.clone(), metadata.is_some());
-        let Some(metadata) = metadata else {
+        let is_file = self.includes.snapshot.is_file(&path);
+        self.looked_at.insert(path.clone(), is_file);
+        if !is_file {
             return false;
-        };
-        self.includes.snapshot.file(&path, &metadata);
+        }
         // Some files have no end, or are larger than any memory.
         let room = MOST_BYTES.saturating_sub(self.bytes).saturating_add(1);
         let Some(content) = read_at_most(&path, room) else {

@@ -68,7 +68,7 @@ impl Linker {
     /// # Errors
     /// [`ErrorKind::LibraryNotFound`](crate::ErrorKind::LibraryNotFound) with every place, and what to install.
     pub fn find() -> Result<Self> {
-        let mut search = Search::of(Component::JitLink);
+        let mut search = Search::of(Component::JitLink, &|_| true);
         if search.found.is_empty() {
             return Err(search.into_error(Component::JitLink));
         }

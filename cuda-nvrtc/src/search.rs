@@ -64,11 +64,11 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Searches all places.
-    pub(crate) fn of(component: Component) -> Self {
+    /// Searches the places in their order, until one has a library that is enough.
+    pub(crate) fn of(component: Component, is_enough: &dyn Fn(&Found) -> bool) -> Self {
         let mut search = Self::default();
         let environment = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        places::search(component, &environment, &mut search);
+        places::search(component, &environment, is_enough, &mut search);
         search
     }
 

@@ -1,14 +1,20 @@
 //! From a program and the state of its files to the key of its entry, so that headers are not read again.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use super::{Cache, Key, write_whole};
-use crate::includes::{Signature, Snapshot, is_unchanged};
+use crate::includes::{Expected, Signature, Snapshot};
 
 /// What every note begins with.
-const MARK: &[u8; 16] = b"cuda-nvrtc inc 1";
+const MARK: &[u8; 16] = b"cuda-nvrtc inc 2";
+
+/// Stands for a directory of which only the names tell.
+const UNKNOWN: Signature = [0; 5];
+/// Between the names that are not in a directory; in no name.
+const SEPARATOR: &str = "/";
 
 impl Cache {
     /// The key that was noted for `program`, if the files and directories are as they were.
@@ -25,14 +31,20 @@ impl Cache {
             return None;
         }
         while !rest.is_empty() {
-            let mut expected: Signature = [0; 5];
-            for number in &mut expected {
+            let mut signature: Signature = [0; 5];
+            for number in &mut signature {
                 *number = take_number(&mut rest)?;
             }
-            let length = usize::try_from(take_number(&mut rest)?).ok()?;
-            let (path, tail) = rest.split_at_checked(length)?;
-            rest = tail;
-            if !is_unchanged(Path::new(std::str::from_utf8(path).ok()?), expected) {
+            let path = Path::new(take_text(&mut rest)?);
+            let names = take_text(&mut rest)?.split(SEPARATOR);
+            let absent = names.filter(|it| !it.is_empty()).map(OsStr::new).collect();
+            let signature = Some(signature).filter(|it| *it != UNKNOWN);
+            let expected = Expected {
+                path,
+                signature,
+                absent,
+            };
+            if !expected.is_unchanged() {
                 return None;
             }
         }
@@ -45,15 +57,16 @@ impl Cache {
             return;
         };
         let mut body = [program.0, key.0].concat();
-        for (path, signature) in seen {
-            let Some(path) = path.to_str() else {
+        for it in seen {
+            let names: Option<Vec<&str>> = it.absent.iter().map(|name| name.to_str()).collect();
+            let (Some(path), Some(names)) = (it.path.to_str(), names) else {
                 return;
             };
-            for number in signature {
+            for number in it.signature.unwrap_or(UNKNOWN) {
                 body.extend_from_slice(&number.to_le_bytes());
             }
-            body.extend_from_slice(&(path.len() as u64).to_le_bytes());
-            body.extend_from_slice(path.as_bytes());
+            push_text(&mut body, path);
+            push_text(&mut body, &names.join(SEPARATOR));
         }
         let mut bytes = MARK.to_vec();
         bytes.extend_from_slice(&Sha256::digest(&body));
@@ -73,4 +86,16 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let (number, rest) = bytes.split_first_chunk::<8>()?;
     *bytes = rest;
     Some(u64::from_le_bytes(*number))
+}
+
+fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
+    let length = usize::try_from(take_number(bytes)?).ok()?;
+    let (text, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    std::str::from_utf8(text).ok()
+}
+
+fn push_text(body: &mut Vec<u8>, text: &str) {
+    body.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    body.extend_from_slice(text.as_bytes());
 }

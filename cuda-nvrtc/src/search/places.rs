@@ -21,16 +21,44 @@ const BELOW: &[&str] = &[
     "targets/aarch64-linux/lib",
 ];
 
-/// Searches all places: the environment, toolkits, Python's packages, and what the system's loader knows.
+/// The value of a variable, if it is set and not empty.
+pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Searches the places in their order, until what was found is enough: the environment, toolkits, Python's packages, and what
+/// the system's loader knows.
 pub(super) fn search(
     component: Component,
-    environment: &dyn Fn(&str) -> Option<OsString>,
+    environment: Environment<'_>,
+    is_enough: &dyn Fn(&Found) -> bool,
     search: &mut Search,
 ) {
+    for step in [
+        by_variable,
+        by_root,
+        by_loader_path,
+        installed,
+        python::search,
+    ] {
+        step(component, environment, search);
+        if search.found.iter().any(is_enough) {
+            return;
+        }
+    }
+    if search.found.is_empty() {
+        by_loader(component, search);
+    }
+}
+
+/// The variable of the library itself.
+fn by_variable(component: Component, environment: Environment<'_>, search: &mut Search) {
     match environment(component.variable()) {
         Some(path) => explicit(component, component.variable(), Path::new(&path), search),
         None => search.miss(component.variable().into(), "the variable is not set"),
     }
+}
+
+/// The variables of toolkits.
+fn by_root(component: Component, environment: Environment<'_>, search: &mut Search) {
     let mut has_root = false;
     for variable in ["CUDA_HOME", "CUDA_PATH"] {
         if let Some(root) = environment(variable) {
@@ -44,17 +72,21 @@ pub(super) fn search(
     if let Some(root) = environment("CONDA_PREFIX") {
         toolkit(component, "CONDA_PREFIX", Path::new(&root), search);
     }
+}
+
+/// The directories of the system's loader.
+fn by_loader_path(component: Component, environment: Environment<'_>, search: &mut Search) {
     for directory in directories(environment(LOADER_VARIABLE)) {
         if let Ok(found) = component.in_directory(&directory) {
             search.add(found);
         }
     }
+}
+
+/// Where toolkits install themselves.
+fn installed(component: Component, _: Environment<'_>, search: &mut Search) {
     for root in installed_toolkits() {
         toolkit(component, "the toolkit's place", &root, search);
-    }
-    python::search(component, environment, search);
-    if search.found.is_empty() {
-        by_loader(component, search);
     }
 }
 

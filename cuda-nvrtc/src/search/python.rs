@@ -3,15 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::places::Environment;
 use super::{Component, Search};
 
 /// Searches the packages of the Python environments that are active: the virtual or Conda environment, the interpreter on
 /// the path, the user's packages, the system's.
-pub(super) fn search(
-    component: Component,
-    environment: &dyn Fn(&str) -> Option<OsString>,
-    search: &mut Search,
-) {
+pub(super) fn search(component: Component, environment: Environment<'_>, search: &mut Search) {
     for (place, directory) in package_directories(environment) {
         let nvidia = directory.join("nvidia");
         let mut folders: Vec<PathBuf> = toolkit_folders(&nvidia);

@@ -174,7 +174,7 @@ fn files_that_have_not_changed_are_not_read_again_and_changes_are_seen() {
         .iter()
         .filter(|it| it.extension().is_some())
     {
-        std::fs::write(note, "cuda-nvrtc inc 1 and nonsense").unwrap();
+        std::fs::write(note, "cuda-nvrtc inc 2 and nonsense").unwrap();
     }
     expect(CacheUse::Found);
 }
