@@ -45,7 +45,7 @@ impl<'a> Before<'a> {
 
 /// A kernel that has not run, or what came of it.
 enum Pending<'a> {
-    Ready(Ready<'a>),
+    Ready(Box<Ready<'a>>),
     Ran(Ran),
 }
 
@@ -120,9 +120,9 @@ impl State {
         let of_second = self.settings(context, other, second.call);
         let before = Before {
             view: self.view(context, other).ahead(),
-            pending: Mutex::new(Some(Pending::Ready(
+            pending: Mutex::new(Some(Pending::Ready(Box::new(
                 self.prepare(context, one, first.work, of_first),
-            ))),
+            )))),
         };
         let ready = self.prepare(context, other, second.work, of_second);
         let ran = ready.run(Some(&before));
