@@ -42,9 +42,9 @@ pub enum ReportKind {
     /// The kernel released memory that it cannot release.
     BadFree,
     /// Two threads of a block or cluster access the same shared memory, and nothing orders them; or a block of a cluster ends, and nothing made
-    /// it wait for another one that uses its shared memory.
+    /// it wait for another one, or for an asynchronous operation, that uses its shared memory.
     SharedRace,
-    /// Threads of a warp synchronise in a way that has no meaning.
+    /// Threads of a warp synchronise in a way that has no meaning, or an asynchronous operation is one that cannot be.
     Synchronisation,
     /// A call through an address at which there is no function, or not one that can be called so.
     BadCall,
@@ -155,7 +155,11 @@ impl Report {
             FindingKind::ReadAfterWrite
             | FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite
-            | FindingKind::OutlivesBlock => ReportKind::SharedRace,
+            | FindingKind::OutlivesBlock
+            | FindingKind::ReadBeforeArrival
+            | FindingKind::WriteBeforeArrival
+            | FindingKind::MissingProxyFence
+            | FindingKind::OperationOutlivesBlock => ReportKind::SharedRace,
             FindingKind::UninitialisedRead { .. } => ReportKind::UninitialisedRead,
             _ => ReportKind::Synchronisation,
         };

@@ -15,7 +15,11 @@ use crate::exec::RANK_SHIFT;
 ///
 /// Nothing is said about accesses that are atomic, volatile or otherwise strong on both sides; such accesses to one address also order
 /// what comes before and after them, `mbarrier` instructions included, so that flags and locks work, and may hide a race. Nothing is said
-/// about two writes of the same value, or about the lanes of one instruction. Asynchronous copies and matrix loads are not seen.
+/// about two writes of the same value, or about the lanes of one instruction. Matrix loads are not seen.
+///
+/// What an asynchronous operation (`cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`) reads and writes in shared memory is in
+/// use from its start until a thread has waited for it, by the phase of its barrier or by its group, and for other threads until they are
+/// ordered behind that one. Copies from shared memory see what threads wrote there only behind a `fence.proxy.async`.
 ///
 /// # What `sync` sees
 /// Threads of one warp that meet at a barrier from different instructions where the form wants the whole warp at one (`bar.sync`,
@@ -40,6 +44,14 @@ pub enum FindingKind {
     WriteAfterWrite,
     /// An access to the shared memory of another block of the cluster, which ends without having waited for it. Both places are the same.
     OutlivesBlock,
+    /// A read of what an asynchronous operation writes, for which the thread has not waited.
+    ReadBeforeArrival,
+    /// A write of what an asynchronous operation reads or writes, for which the thread has not waited.
+    WriteBeforeArrival,
+    /// An asynchronous copy of what a thread wrote to shared memory, without a `fence.proxy.async` in between.
+    MissingProxyFence,
+    /// An asynchronous operation that uses the shared memory of a block which has ended without waiting for it. Both places are the same.
+    OperationOutlivesBlock,
     /// One warp is at different barrier instructions.
     DividedBarrier,
     /// The mask of a `.sync` instruction does not name the lane that executes it.
@@ -54,6 +66,16 @@ pub enum FindingKind {
         /// Index of the first of these that nothing had written.
         first: usize,
     },
+}
+
+impl FindingKind {
+    /// Whether a barrier between two threads is what is missing.
+    fn is_race(self) -> bool {
+        matches!(
+            self,
+            Self::ReadAfterWrite | Self::WriteAfterRead | Self::WriteAfterWrite
+        )
+    }
 }
 
 /// A mistake of the threads of a block. Of each pair of instructions, the first is reported.
@@ -82,6 +104,19 @@ impl fmt::Display for Finding {
                 "uses the shared memory of a block of its cluster that may have ended by then: that block waits for no barrier of the cluster \
                  to which this thread comes afterwards"
             }
+            FindingKind::ReadBeforeArrival => {
+                "reads what an asynchronous operation writes, without having waited for it"
+            }
+            FindingKind::WriteBeforeArrival => {
+                "writes what an asynchronous operation uses, without having waited for it"
+            }
+            FindingKind::MissingProxyFence => {
+                "copies asynchronously what a thread wrote before; nothing makes that visible to asynchronous copies, which takes a \
+                 fence.proxy.async behind the write and before the copy"
+            }
+            FindingKind::OperationOutlivesBlock => {
+                "starts an operation that uses the shared memory of a block, which has ended without having waited for it"
+            }
             FindingKind::DividedBarrier => {
                 "comes to a barrier at which another part of its warp is, at another instruction"
             }
@@ -102,16 +137,20 @@ impl fmt::Display for Finding {
                 f,
                 ": address {address:#x}, {size} bytes, of which byte {first} is the first such"
             )?,
-            (_, Some(address)) if address >> RANK_SHIFT != 0 => write!(
-                f,
-                ", byte {:#x} of the shared memory of block {} of the cluster, without a barrier between",
-                address & ((1 << RANK_SHIFT) - 1),
-                address >> RANK_SHIFT
-            )?,
-            (_, Some(address)) => write!(
-                f,
-                ", byte {address:#x} of shared memory, without a barrier between"
-            )?,
+            (kind, Some(address)) => {
+                let (rank, offset) = (address >> RANK_SHIFT, address & ((1 << RANK_SHIFT) - 1));
+                if rank == 0 {
+                    write!(f, ", byte {offset:#x} of shared memory")?;
+                } else {
+                    write!(
+                        f,
+                        ", byte {offset:#x} of the shared memory of block {rank} of the cluster"
+                    )?;
+                }
+                if kind.is_race() {
+                    f.write_str(", without a barrier between")?;
+                }
+            }
             (_, None) => {}
         }
         if self.first != self.second {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::SourceLine;
 use crate::decode::Noted;
-use crate::exec::{Env, LaneError, Scope};
+use crate::exec::{Env, LaneError, Reduction, Scope, Space};
 use crate::ops::compare::{Combine, Test};
 use crate::ops::services::Service;
 use crate::registers::Registers;
@@ -27,6 +27,8 @@ pub(crate) enum Op {
     SetWord(Test, Combine),
     /// Memory, special registers, exchange between lanes.
     Access(Access),
+    /// Asks whether something has come to pass, which sets the predicate `dst[0]`: where it has not, others may run first.
+    Poll(Access),
     /// As `Access`, once all lanes of the member mask (`src[3]`) have arrived.
     Collective(Access),
     /// To `target`.
@@ -233,6 +235,38 @@ pub(crate) struct ServiceCall {
     pub(crate) result: Option<(u32, u32)>,
 }
 
+/// An address: its row, whether that has 32 bits, an offset, and the space that the instruction names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pointer {
+    pub(crate) row: u32,
+    pub(crate) narrow: bool,
+    pub(crate) offset: i64,
+    pub(crate) space: Space,
+}
+
+/// An asynchronous operation as an instruction asks for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asynchronous {
+    pub(crate) to: Pointer,
+    pub(crate) given: Given,
+    /// The barrier that counts the bytes; where there is none, the operation joins a group of the thread.
+    pub(crate) barrier: Option<Pointer>,
+    pub(crate) combine: Option<Reduction>,
+    /// The row with the set of blocks that receive it.
+    pub(crate) blocks: Option<u32>,
+    /// The row with the set of bytes of each 16 that are written.
+    pub(crate) bytes: Option<u32>,
+}
+
+/// What an asynchronous operation writes.
+#[derive(Debug, Clone)]
+pub(crate) enum Given {
+    /// So many bytes of memory, which a row says.
+    Memory(Pointer, u32),
+    /// Registers: their rows, and the bytes of each.
+    Registers(Vec<u32>, usize),
+}
+
 /// What an instruction does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TouchKind {
@@ -240,6 +274,8 @@ pub(crate) enum TouchKind {
     Write,
     /// Reads and writes as one step.
     Update,
+    /// Reads, and learns what was done before.
+    Await,
 }
 
 /// An access to memory, as the checks see it.
@@ -290,6 +326,8 @@ pub(crate) struct Code {
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<CallSite>,
     pub(crate) services: Vec<ServiceCall>,
+    /// Asynchronous operations.
+    pub(crate) operations: Vec<Asynchronous>,
     /// What instructions do to memory, by their index.
     pub(crate) touches: HashMap<u32, Touch>,
     /// Of a device function that has a body.

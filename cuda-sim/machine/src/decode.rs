@@ -4,6 +4,7 @@ mod access;
 mod address;
 mod asynchronous;
 mod atomic;
+mod bulk;
 mod call;
 mod compare;
 mod control;

@@ -161,6 +161,8 @@ pub enum FaultKind {
     },
     /// A barrier is used in a way that has no meaning.
     Barrier(String),
+    /// An asynchronous operation that cannot be carried out.
+    Asynchronous(String),
     /// A call through an address at which no function starts that the call could reach.
     BadCall {
         /// The address.
@@ -235,7 +237,7 @@ impl fmt::Display for FaultKind {
                 f,
                 "index {index} is outside the branch table of {entries} entries"
             ),
-            Self::Barrier(why) | Self::Stack(why) => f.write_str(why),
+            Self::Barrier(why) | Self::Asynchronous(why) | Self::Stack(why) => f.write_str(why),
             Self::Assert {
                 message,
                 file,

@@ -1,5 +1,6 @@
 //! What the instructions compute, by family. Each family has one exact list of the forms that it implements.
 
+pub(crate) mod asynchronous;
 pub(crate) mod atomic;
 pub(crate) mod carry;
 pub(crate) mod clock;

@@ -37,8 +37,9 @@ impl<'a> Decoder<'_, 'a> {
             ["mbarrier", operation, modifiers @ ..] => {
                 self.barrier_in_memory(operation, modifiers, operands)
             }
+            ["cp", "async", "bulk", ..] => self.bulk(mnemonic, operands),
             ["cp", "async", rest @ ..] => self.copy(rest, operands),
-            _ => Ok(false),
+            _ => self.bulk(mnemonic, operands),
         }
     }
 
@@ -136,6 +137,7 @@ impl<'a> Decoder<'_, 'a> {
             (mbarrier::test_state, Ty::B64)
         };
         let mut instr = self.at(run, address, space)?;
+        instr.op = Op::Poll(run);
         instr.src[3] = self.source(phase, ty)?;
         instr.dst[0] = self.destination(over, Ty::Pred)?;
         self.push(instr);

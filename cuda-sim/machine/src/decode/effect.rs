@@ -74,6 +74,12 @@ pub(super) fn effect<'a>(
     // The blocks of a cluster always run together: what they do among themselves, other clusters do not notice.
     let block_scope = mnemonic.contains(&"cta") || mnemonic.contains(&"cluster");
     match mnemonic {
+        // In shared memory, or an ordinary access.
+        ["mbarrier", ..] | ["st" | "red" | "cp", "async", ..] => Effect::None,
+        ["cp", "reduce", "async", "bulk", "shared::cluster", ..] => Effect::None,
+        ["cp", "reduce", "async", "bulk", rest @ ..] => changes(rest),
+        // Between ways to memory, not between blocks.
+        ["fence", "proxy", "async", ..] => Effect::None,
         ["ld" | "ldu" | "st", rest @ ..] => {
             let strong = |part: &&str| {
                 matches!(
@@ -146,7 +152,7 @@ fn is_internal(op: Op) -> bool {
         | Op::BarrierReduce
         | Op::ClusterArrive
         | Op::ClusterWait => true,
-        Op::Access(_) => false,
+        Op::Access(_) | Op::Poll(_) => false,
     }
 }
 

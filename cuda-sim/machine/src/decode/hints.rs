@@ -8,7 +8,7 @@ use super::function::{Decoder, Why};
 use crate::code::Op;
 use crate::exec::{Space, wait_for_prerequisite};
 use crate::ops::map::Ty;
-use crate::ops::moves;
+use crate::ops::{asynchronous, moves};
 
 /// `fence` without operands.
 fn is_fence(modifiers: &[&str]) -> bool {
@@ -22,12 +22,8 @@ fn is_fence(modifiers: &[&str]) -> bool {
             | ["acquire", "sync_restrict::shared::cluster", "cluster"]
             | ["release", "sync_restrict::shared::cta", "cluster"]
             | ["mbarrier_init", "release", "cluster"]
-            | ["proxy", "alias" | "async"]
-            | [
-                "proxy",
-                "async",
-                "global" | "shared::cta" | "shared::cluster"
-            ]
+            | ["proxy", "alias"]
+            | ["proxy", "async", "global"]
             | [
                 "proxy",
                 "tensormap::generic",
@@ -46,6 +42,9 @@ impl<'a> Decoder<'_, 'a> {
     ) -> Result<bool, Why> {
         match (mnemonic, operands) {
             (["membar", "cta" | "gl" | "sys"], []) => {}
+            (["fence", "proxy", "async"] | ["fence", "proxy", "async", "shared::cta" | "shared::cluster"], []) => {
+                self.push(self.instr(Op::Access(asynchronous::fence)));
+            }
             (["fence", modifiers @ ..], []) if is_fence(modifiers) => {}
             (["nanosleep", "u32"], [time]) => {
                 self.source(time, Ty::B32)?;

@@ -21,7 +21,7 @@ fn type_size(name: &str) -> Option<u32> {
 pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch)> {
     let index = pushed
         .iter()
-        .rposition(|it| matches!(it.op, Op::Access(_)))?;
+        .rposition(|it| matches!(it.op, Op::Access(_) | Op::Poll(_)))?;
     let strong = mnemonic.iter().any(|part| {
         matches!(
             *part,
@@ -29,6 +29,11 @@ pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch
         )
     });
     let (kind, strong) = match *mnemonic.first()? {
+        // They tell the checks themselves.
+        "st" | "red" if mnemonic.get(1) == Some(&"async") => return None,
+        "mbarrier" if matches!(mnemonic.get(1), Some(&("test_wait" | "try_wait"))) => {
+            (TouchKind::Await, true)
+        }
         "ld" | "ldu" => (TouchKind::Read, strong),
         "st" => (TouchKind::Write, strong),
         "atom" | "red" | "mbarrier" => (TouchKind::Update, true),

@@ -2,12 +2,14 @@
 //!
 //! Every block belongs to one; in a launch without clusters it is alone there.
 
+mod asynchronous;
 mod barrier;
 mod memory;
 
 use crate::Launch;
 use crate::exec::block::{Block, Progress};
 use crate::exec::env::Shape;
+use crate::exec::flight::Flight;
 use crate::exec::order::Start;
 use crate::exec::race::Race;
 use crate::exec::scope::Scope;
@@ -81,6 +83,8 @@ pub(crate) struct Common {
     pub(crate) barrier: ClusterBarrier,
     /// Accesses to shared memory, where races are looked for.
     pub(crate) race: Option<Box<Race>>,
+    /// Asynchronous operations.
+    pub(crate) flight: Flight,
 }
 
 /// The other blocks of a cluster, as one of them sees them.
@@ -173,6 +177,7 @@ impl Cluster {
         let count = self.blocks.len();
         let threads = shape.launch.block.iter().product::<u32>() * count as u32;
         self.common.barrier = ClusterBarrier::new(threads);
+        self.common.flight = Flight::new(shape.launch.seed, start.block);
         self.common.race = (shape.launch.checks.race).then(|| Box::new(Race::new(shape)));
         self.first = start.first_warp % count.max(1);
         for (rank, block) in (0..).zip(&mut self.blocks) {
@@ -197,7 +202,7 @@ impl Cluster {
             turn
         };
         let at = |block, warp, fault| Box::new(BlockFault { block, warp, fault });
-        let (mut ended, mut stuck) = (0, true);
+        let (mut ended, mut stuck, mut happened) = (0, true, false);
         for step in 0..count {
             let index = (self.first + step) % count;
             let (before, rest) = self.blocks.split_at_mut(index);
@@ -213,20 +218,26 @@ impl Cluster {
             match progress {
                 Progress::Ended => {
                     ended += 1;
-                    if let Some(race) = common.race.as_mut().filter(|_| running && count > 1) {
-                        race.end_block(index as u32, block.index, shape);
+                    happened |= running;
+                    if let Some(race) = common.race.as_mut().filter(|_| running) {
+                        race.end_operations(index as u32, block.index, shape);
+                        if count > 1 {
+                            race.end_block(index as u32, block.index, shape);
+                        }
                     }
                 }
                 Progress::Stuck => {}
                 Progress::Ran => stuck = false,
             }
             if self.common.barrier.take_complete() {
-                stuck = false;
+                (stuck, happened) = (false, true);
                 for (rank, block) in (0..).zip(&mut self.blocks) {
                     block.pass_cluster_barrier(rank, &mut self.common);
                 }
             }
+            self.advance_flight(shape, unwritten)?;
         }
+        self.end_round(ended == count, happened, shape, unwritten)?;
         if ended < count && stuck {
             let waiting = self.blocks.iter().find(|block| !block.has_ended());
             if let Some(block) = waiting {

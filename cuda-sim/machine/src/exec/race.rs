@@ -5,8 +5,14 @@
 //! the time before which everything that one did happened before. An access by a thread is ordered after an earlier one if it knows of
 //! that one's time.
 
+mod asynchronous;
+mod known;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+use asynchronous::{Asynchronous, IN_FLIGHT};
+use known::{Known, includes, join};
 
 use crate::WARP_SIZE;
 use crate::check::FindingKind;
@@ -18,14 +24,14 @@ use crate::exec::scope::Scope;
 use crate::exec::spaces::{Space, resolve};
 use crate::ops::memory::addresses;
 
-/// For each thread, the time before which all that it did is known.
-type Known = Arc<Vec<u32>>;
-
 /// An access that was executed; none at time 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     time: u32,
+    /// Who made it, or started the operation that made it.
     thread: u32,
+    /// Whose time it is: the thread's, or that of a barrier which counted the operation.
+    agent: u32,
     /// Index into [`Race::sites`].
     site: u32,
     /// Number of the warp's instruction: its lanes do not race with each other.
@@ -82,6 +88,7 @@ pub(crate) struct Race {
     handed_on: Option<Known>,
     /// By block and thread: the last access to the memory of that block by a thread of another one.
     remote: BTreeMap<(u32, u32), Record>,
+    asynchronous: Asynchronous,
 }
 
 impl Race {
@@ -105,6 +112,7 @@ impl Race {
             gathered: None,
             handed_on: None,
             remote: BTreeMap::new(),
+            asynchronous: Asynchronous::default(),
         }
     }
 
@@ -208,21 +216,17 @@ impl Race {
 
     /// A strong access to an address: what was known there is known to the thread, and the other way round.
     fn strong(&mut self, thread: u32, address: u64) {
-        if let Some(there) = self.places.get(&address) {
-            let own = &mut self.known[thread as usize];
-            if !Arc::ptr_eq(own, there) {
-                join(own, there);
-            }
-        }
+        self.learn_at(thread, address);
         self.event(&[thread], &[thread]);
         let known = Arc::clone(&self.known[thread as usize]);
         self.places.insert(address, known);
     }
 
     fn is_ordered(&self, thread: u32, record: &Record) -> bool {
+        let known = || self.known[thread as usize].get(record.agent as usize);
         record.time == 0
-            || record.thread == thread
-            || record.time < self.known[thread as usize][record.thread as usize]
+            || record.agent == thread && record.time != IN_FLIGHT
+            || known().is_some_and(|&time| record.time < time)
     }
 
     fn site(&mut self, site: Site) -> u32 {
@@ -280,9 +284,13 @@ impl Race {
             let thread = shape.rank_of(block) * self.threads + in_block;
             let (space, address) = resolve(Space::from_code(i.src[2]), addresses[lane]);
             let is_shared = matches!(space, Space::Shared | Space::Cluster);
-            if touch.strong && (is_shared || space == Space::Global) {
-                // Global addresses are above all offsets in shared memory.
-                self.strong(thread, address);
+            // Global addresses are above all offsets in shared memory.
+            match touch.kind {
+                TouchKind::Await => self.learn_at(thread, address),
+                _ if touch.strong && (is_shared || space == Space::Global) => {
+                    self.strong(thread, address);
+                }
+                _ => {}
             }
             let located = shared.locate(address, touch.size as usize);
             let Some((rank, start)) = located.filter(|_| is_shared) else {
@@ -292,6 +300,7 @@ impl Race {
             let record = Record {
                 time: self.now,
                 thread,
+                agent: thread,
                 site,
                 instance: self.instances,
                 strong: touch.strong,
@@ -305,6 +314,7 @@ impl Race {
                 Some((found, offset))
             });
             if let Some(((kind, first), offset)) = first {
+                let kind = self.kind_with(kind, &first);
                 let waw = kind == FindingKind::WriteAfterWrite;
                 suspects.push(Suspect {
                     kind,
@@ -334,7 +344,7 @@ impl Race {
                 && !(other.strong && record.strong)
         };
         let found = match kind {
-            TouchKind::Read => {
+            TouchKind::Read | TouchKind::Await => {
                 races(&byte.write).then_some((FindingKind::ReadAfterWrite, byte.write))
             }
             TouchKind::Write | TouchKind::Update => {
@@ -347,7 +357,7 @@ impl Race {
         let replaces_first = self.is_ordered(thread, &byte.reads[0]);
         let byte = &mut self.bytes[offset];
         match kind {
-            TouchKind::Read => byte.reads[usize::from(!replaces_first)] = record,
+            TouchKind::Read | TouchKind::Await => byte.reads[usize::from(!replaces_first)] = record,
             TouchKind::Write | TouchKind::Update => {
                 *byte = Byte {
                     write: record,
@@ -370,19 +380,5 @@ impl Race {
                 findings.add(shape, suspect.kind, pair, Some(address));
             }
         }
-    }
-}
-
-/// Whether joining `other` would change nothing.
-fn includes(known: &Known, other: &Known) -> bool {
-    known
-        .iter()
-        .zip(other.iter())
-        .all(|(own, other)| own >= other)
-}
-
-fn join(into: &mut Known, other: &Known) {
-    for (into, other) in Arc::make_mut(into).iter_mut().zip(other.iter()) {
-        *into = (*into).max(*other);
     }
 }

@@ -149,7 +149,8 @@ impl Warp {
             match event {
                 Event::Idle => turn = 0,
                 Event::Fuel if meter.fuel == 0 => return Ok(Pause::Turn),
-                Event::Fuel => turn += 1,
+                Event::Vain if !others => return Ok(Pause::Turn),
+                Event::Fuel | Event::Vain => turn += 1,
                 Event::Fault(pc, error) => {
                     return Err(WarpFault {
                         function,

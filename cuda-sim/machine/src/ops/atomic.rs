@@ -68,7 +68,7 @@ macro_rules! form {
     };
 }
 
-fn add_f32(a: u32, b: u32, global: bool) -> u32 {
+pub(crate) fn add_f32(a: u32, b: u32, global: bool) -> u32 {
     let (a, b) = (f32::from_bits(a), f32::from_bits(b));
     // Atomic addition in global memory flushes denormals; in shared memory it does not.
     super::float::canonical32(if global {
@@ -79,7 +79,7 @@ fn add_f32(a: u32, b: u32, global: bool) -> u32 {
 }
 
 /// In global memory a NaN operand goes through as it is, the second before the first; in shared memory it is made quiet.
-fn add_f64(a: u64, b: u64, global: bool) -> u64 {
+pub(crate) fn add_f64(a: u64, b: u64, global: bool) -> u64 {
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
     match (x.is_nan(), y.is_nan()) {
         (_, true) if global => b,

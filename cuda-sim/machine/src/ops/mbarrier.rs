@@ -3,14 +3,16 @@
 //! The word is opaque to programs. Here it holds, from the lowest bit: the arrivals that are missing and those that a phase needs (20 bits
 //! each), the bytes that are outstanding (22 bits, signed), and the parity of the phase.
 
-use crate::WARP_SIZE;
 use crate::code::{Instr, NONE};
-use crate::exec::{Env, LaneError, Scope, Space};
+use crate::exec::{Env, LaneError, Poll, RANK_SHIFT, Scope, Seen, SharedAt, Space, resolve};
 use crate::ops::memory::addresses;
 use crate::registers::write;
+use crate::{FaultKind, WARP_SIZE};
 
 const COUNT: u64 = (1 << 20) - 1;
 const BYTES: u64 = (1 << 22) - 1;
+/// The most bytes that can be outstanding, or counted ahead of being expected.
+const MOST_BYTES: i64 = (1 << 20) - 1;
 
 /// What the word says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,47 @@ impl Barrier {
         self.pending = self.pending.saturating_sub(count);
         self.settled()
     }
+
+    /// With so many more bytes outstanding.
+    fn expect(mut self, bytes: i64) -> Result<Self, FaultKind> {
+        self.bytes += bytes;
+        if self.bytes.abs() > MOST_BYTES {
+            return Err(FaultKind::Barrier(format!(
+                "the barrier in memory counts {} bytes; it can count {MOST_BYTES} either way",
+                self.bytes
+            )));
+        }
+        Ok(self)
+    }
+}
+
+/// The word of a barrier when so many bytes have come, and whether a phase is over by that.
+pub(crate) fn completed(word: u64, bytes: u64) -> Result<(u64, bool), FaultKind> {
+    let before = Barrier::new(word);
+    let after = before.expect(-(bytes as i64))?.settled();
+    Ok((after.word(), before.odd != after.odd))
+}
+
+/// What is missing for a phase to end, as words that follow "waits for".
+pub(crate) fn missing(word: u64, at: SharedAt) -> String {
+    let barrier = Barrier::new(word);
+    let place = match at.rank {
+        0 => format!("{:#x} of shared memory", at.offset),
+        rank => format!("{:#x} of the shared memory of block {rank}", at.offset),
+    };
+    format!(
+        "the end of a phase of the mbarrier at {place}, which lacks {} of {} arrivals and {} bytes",
+        barrier.pending, barrier.expected, barrier.bytes
+    )
+}
+
+/// Where in the cluster's shared memory an address leads that has been found to lie there.
+fn shared_at(space: Space, address: u64) -> SharedAt {
+    let (_, address) = resolve(space, address);
+    SharedAt {
+        rank: (address >> RANK_SHIFT) as u32,
+        offset: (address & ((1 << RANK_SHIFT) - 1)) as usize,
+    }
 }
 
 /// What an operation does to the word: `f(word, operand)`.
@@ -60,15 +103,30 @@ fn change(
     scope: &mut Scope,
     env: &mut Env<'_>,
     mask: u32,
-    f: impl Fn(u64, u64) -> u64,
+    f: impl Fn(u64, u64) -> Result<u64, FaultKind>,
 ) -> Result<(), LaneError> {
     let addresses = addresses(i, scope);
     let space = Space::from_code(i.src[2]);
     let operand = scope.registers.words[i.src[3] as usize];
     let mut before = [0; WARP_SIZE];
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
-        let mut update = |word| f(word, u64::from(operand[lane]));
+        let (mut after, mut refused) = (0, None);
+        let mut update = |word| {
+            after = f(word, u64::from(operand[lane])).unwrap_or_else(|kind| {
+                refused = Some(kind);
+                word
+            });
+            after
+        };
         before[lane] = env.update(scope.site(i), space, lane, addresses[lane], 8, &mut update)?;
+        if let Some(kind) = refused {
+            return Err(LaneError { lane, kind });
+        }
+        if Barrier::new(before[lane]).odd != Barrier::new(after).odd
+            && let Some(race) = &mut env.common.race
+        {
+            race.end_phase(shared_at(space, addresses[lane]));
+        }
     }
     if i.dst[0] != NONE {
         write(&mut scope.registers, i.dst[0], &before, mask);
@@ -90,7 +148,7 @@ pub(crate) fn init(
             bytes: 0,
             odd: false,
         };
-        barrier.word()
+        Ok(barrier.word())
     })
 }
 
@@ -101,7 +159,7 @@ pub(crate) fn inval(
     env: &mut Env<'_>,
     mask: u32,
 ) -> Result<(), LaneError> {
-    change(i, scope, env, mask, |_, _| 0)
+    change(i, scope, env, mask, |_, _| Ok(0))
 }
 
 /// `mbarrier.arrive`; the operand is the number of arrivals. The state that it returns is the word before.
@@ -112,7 +170,7 @@ pub(crate) fn arrive(
     mask: u32,
 ) -> Result<(), LaneError> {
     change(i, scope, env, mask, |word, count| {
-        Barrier::new(word).arrive(count).word()
+        Ok(Barrier::new(word).arrive(count).word())
     })
 }
 
@@ -126,7 +184,7 @@ pub(crate) fn arrive_drop(
     change(i, scope, env, mask, |word, count| {
         let mut barrier = Barrier::new(word);
         barrier.expected = barrier.expected.saturating_sub(count);
-        barrier.arrive(count).word()
+        Ok(barrier.arrive(count).word())
     })
 }
 
@@ -138,9 +196,7 @@ pub(crate) fn expect(
     mask: u32,
 ) -> Result<(), LaneError> {
     change(i, scope, env, mask, |word, bytes| {
-        let mut barrier = Barrier::new(word);
-        barrier.bytes += bytes as i64;
-        barrier.word()
+        Ok(Barrier::new(word).expect(bytes as i64)?.settled().word())
     })
 }
 
@@ -152,9 +208,7 @@ pub(crate) fn complete(
     mask: u32,
 ) -> Result<(), LaneError> {
     change(i, scope, env, mask, |word, bytes| {
-        let mut barrier = Barrier::new(word);
-        barrier.bytes -= bytes as i64;
-        barrier.settled().word()
+        Ok(completed(word, bytes)?.0)
     })
 }
 
@@ -166,9 +220,7 @@ pub(crate) fn arrive_expect(
     mask: u32,
 ) -> Result<(), LaneError> {
     change(i, scope, env, mask, |word, bytes| {
-        let mut barrier = Barrier::new(word);
-        barrier.bytes += bytes as i64;
-        barrier.arrive(1).word()
+        Ok(Barrier::new(word).expect(bytes as i64)?.arrive(1).word())
     })
 }
 
@@ -180,10 +232,9 @@ pub(crate) fn drop_expect(
     mask: u32,
 ) -> Result<(), LaneError> {
     change(i, scope, env, mask, |word, bytes| {
-        let mut barrier = Barrier::new(word);
-        barrier.bytes += bytes as i64;
+        let mut barrier = Barrier::new(word).expect(bytes as i64)?;
         barrier.expected = barrier.expected.saturating_sub(1);
-        barrier.arrive(1).word()
+        Ok(barrier.arrive(1).word())
     })
 }
 
@@ -210,6 +261,21 @@ fn test(
         over |= u32::from(Barrier::new(word).odd != was_odd[lane]) << lane;
     }
     scope.registers.set_predicate(i.dst[0], over, mask);
+    let waiting = &mut env.common.flight.waiting;
+    if over == 0 {
+        let lane = mask.trailing_zeros() as usize;
+        waiting.polls += 1;
+        waiting.last = Some(Poll {
+            seen: Seen {
+                site: scope.site(i),
+                block: env.block,
+                thread: env.warp * WARP_SIZE as u32 + lane as u32,
+            },
+            at: shared_at(space, addresses[lane]),
+        });
+    } else {
+        waiting.accesses += 1;
+    }
     Ok(())
 }
 

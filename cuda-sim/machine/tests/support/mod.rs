@@ -1,6 +1,7 @@
 //! A memory for tests: one checked arena, and what turns slices into parameters.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod bulk;
 pub(crate) mod services;
 
 use std::sync::Mutex;

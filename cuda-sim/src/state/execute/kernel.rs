@@ -275,6 +275,7 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
             (code::LAUNCH_TIMEOUT, ReportKind::Timeout)
         }
         FaultKind::Unsupported(_) => (code::NOT_SUPPORTED, ReportKind::Unsupported),
+        FaultKind::Asynchronous(_) => (code::LAUNCH_FAILED, ReportKind::Synchronisation),
         _ => (code::LAUNCH_FAILED, ReportKind::InvalidLaunch),
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Event {
     Idle,
     /// The fuel is used up.
     Fuel,
+    /// All lanes of the call have asked in vain.
+    Vain,
     /// These lanes end.
     Exit(u32),
     /// These lanes return.
@@ -127,6 +129,7 @@ fn run_group<const CHECKED: bool>(
             }
             Op::Access(run) => {
                 if active != 0 {
+                    env.common.flight.waiting.accesses += 1;
                     env.clock = clock + (start - meter.fuel);
                     let suspects = if CHECKED {
                         observe(i, pc, scope, code, env, active)
@@ -142,6 +145,25 @@ fn run_group<const CHECKED: bool>(
                     }
                 }
             }
+            Op::Poll(run) if active != 0 => {
+                if CHECKED {
+                    observe(i, pc, scope, code, env, active);
+                }
+                if let Err(error) = run(i, scope, env, active) {
+                    scope.places.set(mask, pc);
+                    return Outcome::Event(Event::Fault(pc, error));
+                }
+                if scope.registers.predicate(i.dst[0]) & active == 0 {
+                    let alone = mask == scope.runnable;
+                    scope.places.set(mask, pc + 1);
+                    return if alone {
+                        Outcome::Event(Event::Vain)
+                    } else {
+                        Outcome::Tired
+                    };
+                }
+            }
+            Op::Poll(_) => {}
             Op::Branch => {
                 if active == mask {
                     target = i.target;
