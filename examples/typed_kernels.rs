@@ -22,6 +22,7 @@ kernels! {
     pub unsafe extern Kernels from ptx env!("TYPED_KERNELS_PTX") {
         /// `y[i] += a * x[i]`
         #[launch(for_len(y), block <= 1024)]
+        #[prepared(Axpy)]
         pub safe fn axpy(a: f32, x: &[f32], y: &mut [f32; len(x)], n: u32 = len(y));
 
         /// `out[i] = value`
@@ -50,6 +51,14 @@ fn main() -> Result<()> {
     // What the declaration leaves open, here the size of a block, can be chosen.
     let small_blocks = LaunchConfig::for_len_with_block(x.len(), 64);
     kernels.axpy_with(small_blocks, &stream, -1.0, &x, &mut y)?;
+    assert_eq!(y.to_vec()?[999], 1000.0);
+
+    // What is launched many times with the same shape is checked once: then only the lengths are compared.
+    let axpy: Axpy = kernels.axpy_prepare(LaunchConfig::for_len(x.len()))?;
+    for _ in 0..10 {
+        axpy.launch(&stream, 0.5, &x, &mut y)?;
+        axpy.launch(&stream, -0.5, &x, &mut y)?;
+    }
     assert_eq!(y.to_vec()?[999], 1000.0);
 
     let window = Window {

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use cuda_driver::{DeviceAllocation, Driver, LaunchConfig};
+use cuda_driver::{DeviceAllocation, Driver, LaunchConfig, Null};
 
 /// Counts the allocations of each thread.
 struct Counting;
@@ -133,6 +133,7 @@ cuda_driver::kernels! {
     unsafe extern Typed {
         /// Sixteen parameters, of which lengths are checked and one is filled in.
         #[launch(for_len(b), block <= 64)]
+        #[prepared(Sum)]
         safe fn sum(
             a: &[u32], c: &[u32; len(a)], d: &[u32; len(a)..], e: Option<&[u32; len(a)]>, f: u32, g: u32, h: u32, i: u32 = 2 * len(a),
             j: &[u32], k: &[u32], l: &[u32], b: &mut [u32; len(a)], m: u32, n: u32, o: u32, p: u32 = len(b),
@@ -149,8 +150,14 @@ fn a_call_of_a_declared_kernel_allocates_nothing() -> cuda_driver::Result<()> {
     let a = stream.zeroed::<u32>(10)?;
     let mut b = stream.zeroed::<u32>(10)?;
     let config = LaunchConfig::for_len_with_block(10, 32);
+    let prepared: Sum = kernels.sum_prepare(config)?;
     let allocations = allocations_of(|| {
         for _ in 0..10 {
+            prepared
+                .launch(
+                    &stream, &a, &a, &a, Null, 1, 2, 3, &a, &a, &a, &mut b, 4, 5, 6,
+                )
+                .expect("it is enqueued");
             kernels
                 .sum(
                     &stream, &a, &a, &a, &a, 1, 2, 3, &a, &a, &a, &mut b, 4, 5, 6,

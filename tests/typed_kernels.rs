@@ -4,6 +4,7 @@ mod blame;
 mod globals;
 mod load;
 mod names;
+mod prepared;
 mod shapes;
 
 use bytemuck::{Pod, Zeroable};

@@ -11,6 +11,7 @@ mod element;
 mod found;
 mod lengths;
 mod load;
+mod prepared;
 mod table;
 
 pub use arguments::{NullableReadArgument, NullableWriteArgument, ReadArgument, WriteArgument};
@@ -32,4 +33,5 @@ pub mod __private {
         subtract, wrong_len, wrong_number,
     };
     pub use super::load::{require_verified, resolve};
+    pub use super::prepared::DeclaredLaunch;
 }

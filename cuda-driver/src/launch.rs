@@ -122,44 +122,78 @@ impl Function {
         config: C,
         arguments: A,
     ) -> Result<()> {
-        let (function, stream) = (self.core(), stream.stream_core());
-        if A::STAGED {
-            // SAFETY: the caller's promise.
-            return unsafe { launch_through_host(function, stream, &config, arguments) };
-        }
-        if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
-            let slots = arguments.slots();
-            let mut pointers = arguments.pointers(&slots);
-            // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
-            // the arguments borrow is marked right after.
-            let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
-            return match result {
-                Ok(()) => {
-                    arguments.mark_home();
-                    stream.recent_launches().note(function.number());
-                    Ok(())
-                }
-                // SAFETY: the caller's promise.
-                Err(error) => unsafe { after_failure(function, stream, &config, arguments, error) },
-            };
-        }
+        let known = Known::by_shape::<A>(self);
         // SAFETY: the caller's promise.
-        unsafe { launch_carefully(function, stream, &config, arguments) }
+        unsafe { launch(self, stream, &config, known, arguments) }
     }
+}
+
+/// What is known of a launch before.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    /// The arguments are as many and as large as the kernel's parameters.
+    pub(crate) fits: bool,
+    /// It needs no order with global variables, by its declaration.
+    pub(crate) touches_no_globals: bool,
+}
+
+impl Known {
+    #[inline(always)]
+    fn by_shape<A: KernelArguments>(function: &Function) -> Self {
+        Self {
+            fits: function.core().shape().takes(A::SHAPE),
+            touches_no_globals: false,
+        }
+    }
+}
+
+/// Every launch of a tuple of arguments.
+///
+/// # Safety
+/// As [`Function::launch`].
+#[inline(always)]
+pub(crate) unsafe fn launch<S: AnyStream, C: Config, A: KernelArguments>(
+    handle: &Function,
+    any_stream: &S,
+    config: &C,
+    known: Known,
+    arguments: A,
+) -> Result<()> {
+    if A::STAGED {
+        // SAFETY: the caller's promise.
+        return unsafe { launch_through_host(handle, any_stream, config, arguments) };
+    }
+    // The other ways get the handles: they have no need of registers in a launch that goes this way.
+    let (function, stream) = (handle.core(), any_stream.stream_core());
+    let symbols = match known.touches_no_globals {
+        true => 0,
+        false => function.symbol_bits(),
+    };
+    let is_ready = known.fits
+        && function.is_of(stream.context())
+        && stream.special_bits() | process::restrictions() | symbols == 0;
+    if is_ready && arguments.are_at_home(stream.number()) {
+        let slots = arguments.slots();
+        let mut pointers = arguments.pointers(&slots);
+        // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
+        // the arguments borrow is marked right after.
+        let result = unsafe { config.enqueue(function, stream, pointers.as_mut()) };
+        return match result {
+            Ok(()) => {
+                arguments.mark_home();
+                stream.recent_launches().note(function.number());
+                Ok(())
+            }
+            // SAFETY: the caller's promise.
+            Err(error) => unsafe { after_failure(handle, any_stream, config, arguments, error) },
+        };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { launch_carefully(handle, any_stream, config, arguments) }
 }
 
 /// The greatest number of arguments that a tuple can have.
 pub(crate) const MAX_ARGUMENTS: usize = 16;
-
-impl FunctionCore {
-    /// Whether a launch with arguments of that shape, all at home on the stream, needs no more than the call.
-    #[inline(always)]
-    fn is_ready_for(&self, stream: &StreamCore, shape: Shape) -> bool {
-        self.is_of(stream.context())
-            && self.shape().takes(shape)
-            && stream.special_bits() | process::restrictions() | self.symbol_bits() == 0
-    }
-}
 
 /// A failed launch on the home path: once more with a current context where that was missing, else the diagnosis. What the
 /// arguments borrow is marked at the end.
@@ -170,13 +204,14 @@ impl FunctionCore {
 // The arguments come by value, so that a launch that succeeds need not have them in memory.
 #[cold]
 #[inline(never)]
-unsafe fn after_failure<A: KernelArguments>(
-    function: &FunctionCore,
-    stream: &StreamCore,
+unsafe fn after_failure<S: AnyStream, A: KernelArguments>(
+    handle: &Function,
+    any_stream: &S,
     config: &dyn Config,
     arguments: A,
     error: Error,
 ) -> Result<()> {
+    let (function, stream) = (handle.core(), any_stream.stream_core());
     let slots = arguments.slots();
     let mut pointers = arguments.pointers(&slots);
     // SAFETY: the caller's promise.
@@ -193,12 +228,13 @@ unsafe fn after_failure<A: KernelArguments>(
 /// As [`Function::launch`].
 #[cold]
 #[inline(never)]
-unsafe fn launch_carefully<A: KernelArguments>(
-    function: &FunctionCore,
-    stream: &StreamCore,
+unsafe fn launch_carefully<S: AnyStream, A: KernelArguments>(
+    handle: &Function,
+    any_stream: &S,
     config: &dyn Config,
     arguments: A,
 ) -> Result<()> {
+    let (function, stream) = (handle.core(), any_stream.stream_core());
     process::permit().doing(|| format!("launch `{}`", function.name()))?;
     function.require_fit(stream, arguments.sizes().as_ref())?;
     let plain = stream.is_plain() && !function.touches_symbols();
@@ -215,7 +251,7 @@ unsafe fn launch_carefully<A: KernelArguments>(
                 Ok(())
             }
             // SAFETY: the caller's promise.
-            Err(error) => unsafe { after_failure(function, stream, config, arguments, error) },
+            Err(error) => unsafe { after_failure(handle, any_stream, config, arguments, error) },
         };
     }
     let slots = arguments.slots();
@@ -230,12 +266,13 @@ unsafe fn launch_carefully<A: KernelArguments>(
 /// # Safety
 /// As [`Function::launch`].
 #[inline(never)]
-unsafe fn launch_through_host<A: KernelArguments>(
-    function: &FunctionCore,
-    stream: &StreamCore,
+unsafe fn launch_through_host<S: AnyStream, A: KernelArguments>(
+    handle: &Function,
+    any_stream: &S,
     config: &dyn Config,
     mut arguments: A,
 ) -> Result<()> {
+    let (function, stream) = (handle.core(), any_stream.stream_core());
     process::permit().doing(|| format!("launch `{}`", function.name()))?;
     function.require_fit(stream, arguments.sizes().as_ref())?;
     let mut hosts = [None; MAX_ARGUMENTS];

@@ -232,6 +232,40 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 /// Where something is open, there is a second method, `vector_add_with(config, …)`; what is not declared stays fixed.
 /// `vector_add_function()` gives the [`Function`].
 ///
+/// # Prepared launches
+///
+/// `#[prepared(VectorAdd)]` names a type for launches with one configuration: `vector_add_prepare(config)` compares that with the
+/// declaration, the kernel and the device ([`Function::prepare`]), and what it returns has a method `launch(&stream, arguments…)`, safe
+/// where the kernel is, which only compares the arguments. It is cheap to clone, is used from any thread, and keeps the module loaded.
+/// Where the declaration says the grid by the arguments, as `for_len` does, these must have the grid that was prepared: one for 4 blocks of
+/// 256 takes 769 to 1024 elements, and others are an error.
+///
+/// ```
+/// # cuda_driver::kernels! {
+/// #     unsafe extern VectorKernels from ptx concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/kernels/vector_add.ptx") {
+/// #         #[launch(for_len(sum), block <= 1024)]
+/// #         #[prepared(VectorAdd)]
+/// #         safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+/// #     }
+/// # }
+/// # fn main() -> cuda_driver::Result<()> {
+/// # #[cfg(feature = "simulator")] {
+/// # use cuda_driver::LaunchConfig;
+/// # let context = cuda_driver::Driver::simulated()?.device(0)?.primary_context()?;
+/// # let stream = context.create_stream()?;
+/// # let a = stream.upload(&[0.5; 1000])?;
+/// # let mut sum = stream.zeroed::<f32>(1000)?;
+/// let kernels = VectorKernels::load(&context)?;
+/// let add: VectorAdd = kernels.vector_add_prepare(LaunchConfig::for_len(sum.len()))?;
+/// for _ in 0..10 {
+///     add.launch(&stream, &a, &a, &mut sum)?;
+/// }
+/// # assert_eq!(sum.to_vec()?, [1.0; 1000]);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// If this crate goes by another name, say so first: `kernels! { crate = my_gpu::cuda_driver; … }`.
 #[cfg(feature = "kernels")]
 pub use cuda_driver_macros::kernels;

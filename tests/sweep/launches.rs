@@ -161,6 +161,29 @@ pub(super) const OPERATIONS: &[Operation] = &[
             Ok(())
         },
     },
+    Operation {
+        items: &["kernels!"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let config = LaunchConfig::for_len(100);
+            let kernels = Kernels::load(&context)?;
+            let plain: VectorAdd = kernels.vector_add_prepare(config)?;
+            let attributes: VectorAdd = kernels.vector_add_prepare(config.with_priority(0))?;
+            drop(kernels);
+            let a = home.upload(&[1.0_f32; 100])?;
+            let mut sum = home.zeroed::<f32>(100)?;
+            for stream in [&home, &other] {
+                plain.launch(stream, &a, &a, &mut sum)?;
+                attributes.launch(stream, &a, &a, &mut sum)?;
+            }
+            assert_eq!(sum.to_vec()?, [2.0; 100]);
+            let mut host = [7.0; 100];
+            let result = plain.launch(&other, In(&[1.0; 100]), &a, Out(&mut host));
+            assert_eq!(host, [if result.is_ok() { 2.0 } else { 7.0 }; 100]);
+            result
+        },
+    },
 ];
 
 /// What the launches of `vector_add` work with, a hundred elements each.
@@ -193,6 +216,7 @@ impl Addition {
 kernels! {
     unsafe extern Kernels from ptx "../../examples/kernels/vector_add.ptx" {
         #[launch(for_len(sum), block <= 1024)]
+        #[prepared(VectorAdd)]
         safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
     }
 }

@@ -18,6 +18,7 @@ const MOST_THREADS: u128 = 1024;
 pub(crate) fn set(set: &Set) -> Vec<Error> {
     let mut errors = Vec::new();
     let mut names: HashMap<String, &Ident> = HashMap::new();
+    let mut types = HashSet::from([set.name.to_string()]);
     for kernel in &set.kernels {
         let name = kernel.name.to_string();
         if ["load", "load_with", "from_module", "strict"].contains(&name.as_str()) {
@@ -30,10 +31,17 @@ pub(crate) fn set(set: &Set) -> Vec<Error> {
             let text = format!("`{name}` is declared twice");
             errors.push(Error::new(kernel.name.span(), text));
         }
+        if let Some(prepared) = &kernel.prepared
+            && !types.insert(prepared.to_string())
+        {
+            let text = format!("`{prepared}` is the name of another type of this declaration");
+            errors.push(Error::new(prepared.span(), text));
+        }
         self::kernel(kernel, &mut errors);
     }
     for kernel in &set.kernels {
-        for suffix in ["_with", "_function"] {
+        let suffixes = ["_with", "_function"].into_iter();
+        for suffix in suffixes.chain(kernel.prepared.is_some().then_some("_prepare")) {
             if let Some(other) = names.get(&format!("{}{suffix}", kernel.name)) {
                 let text = format!(
                     "`{other}` is also the name of a method for `{}`",

@@ -1,8 +1,10 @@
 //! What a declaration becomes.
 
+mod arguments;
 mod expression;
 mod kernel;
 mod launch;
+mod prepared;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -82,12 +84,19 @@ fn structure(set: &Set, krate: &TokenStream) -> TokenStream {
     } = set;
     let fields = set.kernels.iter().map(|it| &it.name);
     let numbers = 0..set.kernels.len();
+    let prepared = set
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(number, it)| prepared::structure(set, number, it, krate));
     quote! {
         #(#attributes)*
         #[derive(::core::clone::Clone)]
         #visibility struct #name {
             #(#fields: #krate::kernels::__private::Declared<Self, #numbers>,)*
         }
+
+        #(#prepared)*
     }
 }
 
@@ -169,6 +178,10 @@ fn implementation(
     let fields: Vec<&Ident> = set.kernels.iter().map(|it| &it.name).collect();
     let labels: Vec<String> = fields.iter().map(ToString::to_string).collect();
     let methods = set.kernels.iter().map(|it| kernel::methods(set, it, krate));
+    let prepared = set
+        .kernels
+        .iter()
+        .map(|it| prepared::implementation(set, it, krate));
     let is_compared = found.iter().all(Option::is_some);
     let loaders = loaders(set, is_compared, is_readable, krate);
     let module = local("module");
@@ -221,6 +234,8 @@ fn implementation(
 
                 #(#methods)*
             }
+
+            #(#set_attribute #prepared)*
 
             impl ::core::fmt::Debug for #name {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

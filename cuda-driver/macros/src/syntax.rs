@@ -61,6 +61,8 @@ pub(crate) struct Kernel {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) image_name: Option<(String, Span)>,
     pub(crate) launch: Option<Launch>,
+    /// The type of its prepared launches.
+    pub(crate) prepared: Option<Ident>,
     pub(crate) visibility: Visibility,
     pub(crate) is_safe: bool,
     pub(crate) name: Ident,
@@ -208,7 +210,7 @@ fn path_parts(input: ParseStream<'_>, parts: &mut Vec<PathPart>) -> Result<()> {
 impl Parse for Kernel {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut attributes = Vec::new();
-        let (mut image_name, mut launch) = (None, None);
+        let (mut image_name, mut launch, mut prepared) = (None, None, None);
         for attribute in input.call(Attribute::parse_outer)? {
             if attribute.path().is_ident("launch") {
                 if launch.is_some() {
@@ -220,6 +222,14 @@ impl Parse for Kernel {
                     return Err(error_at(&attribute, "a kernel has one `#[name = \"…\"]`"));
                 }
                 image_name = Some(name_of(&attribute)?);
+            } else if attribute.path().is_ident("prepared") {
+                let name: Ident = attribute.parse_args().map_err(|_| {
+                    let text = "write `#[prepared(NAME)]`, with the name of the type that prepared launches are to have";
+                    error_at(&attribute, text)
+                })?;
+                if prepared.replace(name).is_some() {
+                    return Err(error_at(&attribute, "a kernel has one `#[prepared(…)]`"));
+                }
             } else if attribute.path().is_ident("cfg") {
                 let text = "`#[cfg(…)]` goes before the whole `kernels!`, not before one kernel";
                 return Err(error_at(&attribute, text));
@@ -262,6 +272,7 @@ impl Parse for Kernel {
             attributes,
             image_name,
             launch,
+            prepared,
             visibility,
             is_safe,
             name,

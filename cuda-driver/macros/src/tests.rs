@@ -154,3 +154,23 @@ fn launch_shapes_say_what_is_wrong_with_them() {
     let error = kernel("/// Doubles.\n#[inline] safe fn f(a: &[f32]);");
     assert!(!error.contains("is none"), "{error}");
 }
+
+#[test]
+fn the_name_of_prepared_launches_is_one_name() {
+    let errors = |attribute: &str| kernel(&format!("#[launch(grid = 1)] {attribute} safe fn k();"));
+    assert_eq!(errors("#[prepared(K)]"), "");
+    for wrong in [
+        "#[prepared]",
+        "#[prepared()]",
+        "#[prepared = K]",
+        "#[prepared(a::K)]",
+        "#[prepared(K, L)]",
+    ] {
+        assert_says(&errors(wrong), "write `#[prepared(NAME)]`");
+    }
+    assert_says(
+        &errors("#[prepared(K)] #[prepared(L)]"),
+        "a kernel has one `#[prepared(…)]`",
+    );
+    assert_says(&errors("#[prepared(Kernels)]"), "the name of another type");
+}

@@ -1,14 +1,18 @@
 //! Configurations that callers choose, within what a declaration leaves open.
 
 use super::lengths::{Place, wrong_number};
-use crate::error::{Error, ErrorKind, Result};
-use crate::launch::{AnyLaunchConfig, Dim3, LaunchAttributes};
+use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::launch::{AnyLaunchConfig, Dim3, ExtendedLaunchConfig, LaunchAttributes};
 
 /// What a declaration says of the grid.
 #[derive(Clone, Copy, Debug)]
 pub enum Grid {
     /// A thread for each of so many elements.
     ForLen(usize),
+    /// A thread for each element; how many these are is said by the arguments.
+    ForSomeLen,
+    /// What the arguments say.
+    ByArguments,
     /// That grid.
     Exactly(Dim3),
     /// So many blocks at most.
@@ -27,6 +31,8 @@ pub enum Block {
     Exactly(Dim3),
     /// So many threads at most, in one dimension.
     AtMost(u128),
+    /// What the arguments say.
+    ByArguments,
 }
 
 /// What a declaration says of the dynamic shared memory, in bytes.
@@ -36,6 +42,8 @@ pub enum Shared {
     Exactly(u32),
     /// So much at most.
     AtMost(u128),
+    /// What the arguments say.
+    ByArguments,
 }
 
 /// What a declaration says of a launch, in numbers.
@@ -64,46 +72,78 @@ impl Bounds {
         &self,
         kernel: &'static str,
         config: &impl AnyLaunchConfig,
-    ) -> Result<crate::ExtendedLaunchConfig> {
-        let (config, attributes) = (config.config(), config.attributes());
-        let refuse = |reason: String| {
-            Error::new(ErrorKind::ArgumentMismatch, reason)
-                .doing(format!("launch `{kernel}`"))
-                .remedied_by("stay within what the kernel's declaration leaves open")
+    ) -> Result<ExtendedLaunchConfig> {
+        let doing = || format!("launch `{kernel}`");
+        self.admit_config(config).map_err(refuse).doing(doing)
+    }
+
+    /// The same for many launches.
+    ///
+    /// # Errors
+    /// As [`admit`](Self::admit).
+    pub fn admit_prepared(
+        &self,
+        kernel: &'static str,
+        config: &impl AnyLaunchConfig,
+    ) -> Result<ExtendedLaunchConfig> {
+        let doing = || format!("prepare a launch of `{kernel}`");
+        self.admit_config(config).map_err(refuse).doing(doing)
+    }
+
+    /// Refuses what was prepared if the arguments of a launch say that it should be something else.
+    ///
+    /// # Errors
+    /// As [`admit`](Self::admit).
+    pub fn require(&self, kernel: &'static str, prepared: &ExtendedLaunchConfig) -> Result<()> {
+        if self.admit(kernel, prepared)? == *prepared {
+            return Ok(());
+        }
+        let reason = match self.cluster {
+            Some(cluster) => format!("it is prepared without the declared cluster of {cluster}"),
+            None => "it is prepared otherwise than declared".to_owned(),
         };
+        Err(refuse(reason)).doing(|| format!("launch `{kernel}`"))
+    }
+
+    fn admit_config(&self, config: &impl AnyLaunchConfig) -> Result<ExtendedLaunchConfig, String> {
+        let (config, attributes) = (config.config(), config.attributes());
         let (grid, block) = (config.grid, config.block);
         if block.volume() == 0 {
-            return Err(refuse(format!(
-                "the block is {block}, which has no threads"
-            )));
+            return Err(format!("the block is {block}, which has no threads"));
         }
         match self.block {
             Block::Exactly(wanted) if block != wanted => {
-                return Err(refuse(format!(
+                return Err(format!(
                     "the block is {block}, and the declaration says {wanted}"
-                )));
+                ));
             }
             Block::AtMost(most) if block.volume() > most || block.y != 1 || block.z != 1 => {
-                return Err(refuse(format!(
+                return Err(format!(
                     "the block is {block}, and the declaration says up to {most} threads in one dimension"
-                )));
+                ));
             }
             _ => {}
         }
         let wanted = match self.grid {
             Grid::ForLen(len) => Some(crate::LaunchConfig::for_len_with_block(len, block.x).grid),
             Grid::Exactly(grid) => Some(grid),
+            Grid::ForSomeLen if grid.y != 1 || grid.z != 1 => {
+                return Err(format!(
+                    "the grid is {grid}, and the declaration says blocks in 1 dimension"
+                ));
+            }
+            Grid::ForSomeLen | Grid::ByArguments => None,
             Grid::AtMost { blocks, dimensions } => {
                 if grid.volume() > blocks {
-                    return Err(refuse(format!(
+                    return Err(format!(
                         "the grid is {grid}, and the declaration says up to {blocks} blocks"
-                    )));
+                    ));
                 }
                 if (dimensions < 3 && grid.z != 1) || (dimensions < 2 && grid.y != 1) {
                     let s = if dimensions == 1 { "" } else { "s" };
-                    return Err(refuse(format!(
+                    return Err(format!(
                         "the grid is {grid}, and the declaration says blocks in {dimensions} dimension{s}"
-                    )));
+                    ));
                 }
                 None
             }
@@ -111,26 +151,26 @@ impl Bounds {
         if let Some(wanted) = wanted
             && grid != wanted
         {
-            return Err(refuse(format!(
+            return Err(format!(
                 "the grid is {grid}, and the declaration says {wanted} for blocks of {block}"
-            )));
+            ));
         }
         let shared = config.dynamic_shared_bytes;
         match self.shared {
             Shared::Exactly(wanted) if shared != wanted => {
-                return Err(refuse(format!(
+                return Err(format!(
                     "{shared} bytes of dynamic shared memory are asked for, and the declaration says {wanted}"
-                )));
+                ));
             }
             Shared::AtMost(most) if u128::from(shared) > most => {
-                return Err(refuse(format!(
+                return Err(format!(
                     "{shared} bytes of dynamic shared memory are asked for, and the declaration says up to {most}"
-                )));
+                ));
             }
             _ => {}
         }
-        let attributes = self.admit_attributes(attributes).map_err(refuse)?;
-        Ok(crate::ExtendedLaunchConfig { config, attributes })
+        let attributes = self.admit_attributes(attributes)?;
+        Ok(ExtendedLaunchConfig { config, attributes })
     }
 
     /// The attributes, of which some are the declaration's business.
@@ -160,6 +200,12 @@ impl Bounds {
         attributes.cooperative = self.cooperative;
         attributes
     }
+}
+
+#[cold]
+fn refuse(reason: String) -> Error {
+    Error::new(ErrorKind::ArgumentMismatch, reason)
+        .remedied_by("stay within what the kernel's declaration leaves open")
 }
 
 /// A number of blocks, threads or bytes.

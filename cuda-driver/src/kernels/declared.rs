@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::error::Result;
 use crate::function::Function;
-use crate::launch::{AnyLaunchConfig, KernelArguments};
+use crate::launch::{self, AnyLaunchConfig, KernelArguments, Known};
 use crate::stream::AnyStream;
 
 /// The function of one kernel of the declaration `Set`: the one of that number.
@@ -14,7 +14,7 @@ use crate::stream::AnyStream;
 /// of its own, which no other kernel's function has.
 ///
 /// # Invariants
-/// The function does what the kernel's declaration says.
+/// The function does what the kernel's declaration says, and its parameters, where they are known, are as many and as large as declared.
 pub struct Declared<Set, const NUMBER: usize> {
     function: Function,
     set: PhantomData<fn() -> Set>,
@@ -22,7 +22,7 @@ pub struct Declared<Set, const NUMBER: usize> {
 
 impl<Set, const NUMBER: usize> Declared<Set, NUMBER> {
     /// # Safety
-    /// The function does what the declaration of the kernel of that number says.
+    /// The function does what the declaration of the kernel of that number says, and was compared with it.
     #[must_use]
     pub unsafe fn new(function: Function) -> Self {
         Self {
@@ -31,23 +31,33 @@ impl<Set, const NUMBER: usize> Declared<Set, NUMBER> {
         }
     }
 
-    /// Enqueues the kernel as [`Function::launch`] does. A name of its own, by which the software driver knows that the caller is the method of
+    /// Enqueues the kernel as [`Function::launch`] does; `NO_GLOBALS` says that the declaration lists no globals. A name of its own, by which the software driver knows that the caller is the method of
     /// a declaration, and looks further out for the program's line.
     ///
     /// # Errors
     /// As [`Function::launch`].
     ///
     /// # Safety
-    /// As [`Function::launch`].
+    /// As [`Function::launch`]; the arguments are of the declared types, and `NO_GLOBALS` is as the declaration says.
     #[inline(always)]
-    pub unsafe fn launch_declared<S: AnyStream, C: AnyLaunchConfig, A: KernelArguments>(
+    pub unsafe fn launch_declared<
+        const NO_GLOBALS: bool,
+        S: AnyStream,
+        C: AnyLaunchConfig,
+        A: KernelArguments,
+    >(
         &self,
         stream: &S,
         config: C,
         arguments: A,
     ) -> Result<()> {
+        // The parameters were compared when the kernel was loaded.
+        let known = Known {
+            fits: true,
+            touches_no_globals: NO_GLOBALS,
+        };
         // SAFETY: the caller's promise.
-        unsafe { self.function.launch(stream, config, arguments) }
+        unsafe { launch::launch(&self.function, stream, &config, known, arguments) }
     }
 
     /// The function.

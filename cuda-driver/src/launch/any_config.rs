@@ -183,9 +183,16 @@ impl sealed::Prepare for LaunchConfig {
     }
 }
 
-/// The attributes of a prepared launch, unless there is a call for them without any.
+/// How a prepared launch is enqueued, by what its attributes say.
 #[derive(Clone, Debug)]
-pub struct ReadyAttributes(Option<Box<[CUlaunchAttribute]>>);
+pub enum ReadyAttributes {
+    /// Without any.
+    None,
+    /// By a call of its own.
+    Cooperative,
+    /// By the call that takes attributes.
+    Some(Box<[CUlaunchAttribute]>),
+}
 
 // SAFETY: no attribute that is made here has a pointer.
 unsafe impl Send for ReadyAttributes {}
@@ -197,10 +204,16 @@ impl sealed::Prepare for ExtendedLaunchConfig {
 
     fn ready(&self) -> ReadyAttributes {
         let attributes = &self.attributes;
-        let simple = attributes.is_empty() || attributes.are_only_cooperative();
-        ReadyAttributes((!simple).then(|| Encoded::new(attributes).as_slice().into()))
+        if attributes.is_empty() {
+            ReadyAttributes::None
+        } else if attributes.are_only_cooperative() {
+            ReadyAttributes::Cooperative
+        } else {
+            ReadyAttributes::Some(Encoded::new(attributes).as_slice().into())
+        }
     }
 
+    #[inline(always)]
     #[expect(private_interfaces, reason = "nobody else calls it")]
     unsafe fn enqueue_ready(
         &self,
@@ -209,12 +222,20 @@ impl sealed::Prepare for ExtendedLaunchConfig {
         stream: &StreamCore,
         pointers: &mut [*mut c_void],
     ) -> Result<()> {
-        let Some(attributes) = &ready.0 else {
+        match ready {
             // SAFETY: the caller's promise.
-            return unsafe { sealed::Sealed::enqueue(self, function, stream, pointers) };
-        };
-        // SAFETY: the caller's promise.
-        unsafe { enqueue_extended(&self.config, attributes, function, stream, pointers) }
+            ReadyAttributes::None => unsafe {
+                sealed::Sealed::enqueue(&self.config, function, stream, pointers)
+            },
+            // SAFETY: the caller's promise.
+            ReadyAttributes::Cooperative => unsafe {
+                enqueue_cooperative(&self.config, function, stream, pointers)
+            },
+            // SAFETY: the caller's promise.
+            ReadyAttributes::Some(attributes) => unsafe {
+                enqueue_extended(&self.config, attributes, function, stream, pointers)
+            },
+        }
     }
 }
 
@@ -222,7 +243,6 @@ impl sealed::Prepare for ExtendedLaunchConfig {
 ///
 /// # Safety
 /// As [`sealed::Sealed::enqueue`].
-#[inline]
 unsafe fn enqueue_extended(
     config: &LaunchConfig,
     attributes: &[CUlaunchAttribute],

@@ -1,16 +1,17 @@
 //! Launches whose configuration is checked once.
 
+use std::ffi::c_void;
 use std::fmt;
 
 use super::any_config::AnyLaunchConfig;
+use super::any_config::sealed::Sealed;
 use super::arguments::KernelArguments;
 use super::config::LaunchConfig;
 use super::limits::Limits;
-use super::{after_failure, launch_carefully, launch_through_host};
+use super::{ExtendedLaunchConfig, Known, launch};
 use crate::error::{Doing, Result};
-use crate::function::Function;
-use crate::order::Queue;
-use crate::stream::AnyStream;
+use crate::function::{Function, FunctionCore};
+use crate::stream::{AnyStream, StreamCore};
 
 /// A kernel with a configuration that device and kernel allow; made by [`Function::prepare`].
 ///
@@ -106,35 +107,9 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
         stream: &S,
         arguments: A,
     ) -> Result<()> {
-        let (function, stream) = (self.function.core(), stream.stream_core());
-        if A::STAGED {
-            // SAFETY: the caller's promise.
-            return unsafe { launch_through_host(function, stream, &self.config, arguments) };
-        }
-        if function.is_ready_for(stream, A::SHAPE) && arguments.are_at_home(stream.number()) {
-            let slots = arguments.slots();
-            let mut pointers = arguments.pointers(&slots);
-            let pointers = pointers.as_mut();
-            // SAFETY: the caller vouches for the kernel, the pointers are to values of the sizes that it takes, and what
-            // the arguments borrow is marked right after.
-            let result = unsafe {
-                self.config
-                    .enqueue_ready(&self.ready, function, stream, pointers)
-            };
-            return match result {
-                Ok(()) => {
-                    arguments.mark_home();
-                    stream.recent_launches().note(function.number());
-                    Ok(())
-                }
-                Err(error) => {
-                    // SAFETY: the caller's promise.
-                    unsafe { after_failure(function, stream, &self.config, arguments, error) }
-                }
-            };
-        }
+        let known = Known::by_shape::<A>(&self.function);
         // SAFETY: the caller's promise.
-        unsafe { launch_carefully(function, stream, &self.config, arguments) }
+        unsafe { launch(&self.function, stream, self, known, arguments) }
     }
 
     /// The kernel.
@@ -147,6 +122,28 @@ impl<C: AnyLaunchConfig> PreparedLaunch<C> {
     #[must_use]
     pub fn config(&self) -> C {
         self.config
+    }
+}
+
+/// A launch as it was made ready.
+impl<C: AnyLaunchConfig> Sealed for PreparedLaunch<C> {
+    fn extended(&self) -> ExtendedLaunchConfig {
+        self.config.extended()
+    }
+
+    #[inline(always)]
+    #[expect(private_interfaces, reason = "nobody else calls it")]
+    unsafe fn enqueue(
+        &self,
+        function: &FunctionCore,
+        stream: &StreamCore,
+        pointers: &mut [*mut c_void],
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.config
+                .enqueue_ready(&self.ready, function, stream, pointers)
+        }
     }
 }
 

@@ -13,11 +13,12 @@ use cuda_driver::{
 use cuda_driver_bench::idle_driver;
 
 /// Each operation: its name, and the raw one that it is compared with.
-const PAIRS: [(&str, &str); 6] = [
+const PAIRS: [(&str, &str); 7] = [
     ("typed-launch", "raw-launch"),
     ("typed-launch", "safe-launch"),
     ("safe-launch", "raw-launch"),
     ("prepared-launch", "raw-launch"),
+    ("typed-prepared-launch", "raw-launch"),
     ("safe-allocate-free", "raw-allocate-free"),
     ("safe-clone-stream", "nothing"),
 ];
@@ -98,6 +99,7 @@ fn run(operation: &str, count: u64) -> Result<()> {
     match operation {
         "safe-launch" => safe_launch(&mut bench, count),
         "typed-launch" => typed_launch(&mut bench, &module, count),
+        "typed-prepared-launch" => typed_prepared_launch(&mut bench, &module, count),
         "prepared-launch" => prepared_launch(&mut bench, count),
         "raw-launch" => raw_launch(&mut bench, count),
         "safe-allocate-free" => (0..count).try_for_each(|_| {
@@ -144,6 +146,7 @@ kernels! {
     unsafe extern Kernels {
         #[name = "kernel"]
         #[launch(for_len(sum), block <= 1024)]
+        #[prepared(VectorAdd)]
         safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
     }
 }
@@ -158,6 +161,22 @@ fn typed_launch(bench: &mut Bench, module: &Module, count: u64) -> Result<()> {
     let kernels = black_box(unsafe { Kernels::from_module(module) }?);
     for _ in 0..count {
         kernels.vector_add(stream, &*a, &*b, &mut *sum)?;
+    }
+    Ok(())
+}
+
+/// Launches by a declaration with a configuration that was checked before: lengths are compared, with each other and with the grid.
+#[inline(never)]
+fn typed_prepared_launch(bench: &mut Bench, module: &Module, count: u64) -> Result<()> {
+    let Bench {
+        stream, a, b, sum, ..
+    } = bench;
+    // SAFETY: the driver does nothing.
+    let kernels = unsafe { Kernels::from_module(module) }?;
+    let prepared: VectorAdd =
+        black_box(kernels.vector_add_prepare(LaunchConfig::for_len(sum.len()))?);
+    for _ in 0..count {
+        prepared.launch(stream, &*a, &*b, &mut *sum)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Ident;
 
 use super::{expression, len_of, local};
 use crate::check;
@@ -60,8 +61,74 @@ pub(super) fn usual(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> To
     config
 }
 
-/// The bounds of what callers may choose, as an expression of `p::Bounds`.
-pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> TokenStream {
+/// What of a shape depends on the arguments of a launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dependence {
+    /// Nothing.
+    None,
+    /// The grid, by a number of elements.
+    Len,
+    /// Something else, or more.
+    Other,
+}
+
+impl Dependence {
+    pub(super) fn of(launch: &Launch) -> Self {
+        let grid = !is_grid_constant(launch);
+        let block = !is_block_constant(&launch.block);
+        let others = block || !is_shared_constant(launch) || !is_cluster_constant(launch);
+        match (grid, others) {
+            (false, false) => Self::None,
+            (true, false)
+                if launch.most_blocks.is_none() && matches!(launch.grid, Grid::ForLen(_)) =>
+            {
+                Self::Len
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+fn are_constant(list: &[Expression]) -> bool {
+    list.iter().all(|it| it.constant().is_some())
+}
+
+fn is_grid_constant(launch: &Launch) -> bool {
+    match (&launch.most_blocks, &launch.grid) {
+        (Some(most), _) => most.constant().is_some(),
+        (None, Grid::ForLen(len)) => len.constant().is_some(),
+        (None, Grid::Exactly(list)) => are_constant(list),
+    }
+}
+
+fn is_block_constant(block: &Block) -> bool {
+    match block {
+        Block::Usual => true,
+        Block::AtMost(most) => most.constant().is_some(),
+        Block::Exactly(list) => are_constant(list),
+    }
+}
+
+fn is_shared_constant(launch: &Launch) -> bool {
+    match &launch.shared {
+        Some(Amount::Exactly(bytes) | Amount::AtMost(bytes)) => bytes.constant().is_some(),
+        None => true,
+    }
+}
+
+fn is_cluster_constant(launch: &Launch) -> bool {
+    let list = launch.cluster.as_deref();
+    list.is_none_or(are_constant)
+}
+
+/// The bounds of what callers may choose, as an expression of `p::Bounds`. Where there are no arguments, `prepared` is the variable with the
+/// configuration, and what depends on them is left open.
+pub(super) fn bounds(
+    kernel: &Kernel,
+    launch: &Launch,
+    krate: &TokenStream,
+    prepared: Option<&Ident>,
+) -> TokenStream {
     let title = kernel.name.to_string();
     let at_most = |place: &str, most: &Expression| {
         let (value, text) = (expression::value(most), most.to_string());
@@ -74,7 +141,12 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
             }
         }
     };
+    let is_open = prepared.is_some();
     let grid = match (&launch.most_blocks, &launch.grid) {
+        (None, Grid::ForLen(_)) if is_open && !is_grid_constant(launch) => {
+            quote!(p::Grid::ForSomeLen)
+        }
+        _ if is_open && !is_grid_constant(launch) => quote!(p::Grid::ByArguments),
         (Some(most), grid) => {
             let blocks = at_most("the grid", most);
             // A kernel that does not ask for its block's place in a dimension would do the same work several times at once.
@@ -94,6 +166,7 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
         }
     };
     let block = match &launch.block {
+        block if is_open && !is_block_constant(block) => quote!(p::Block::ByArguments),
         Block::AtMost(most) => {
             let most = at_most("the block", most);
             quote!(p::Block::AtMost(#most))
@@ -104,6 +177,7 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
         }
     };
     let shared = match &launch.shared {
+        _ if is_open && !is_shared_constant(launch) => quote!(p::Shared::ByArguments),
         Some(Amount::AtMost(most)) => {
             let most = at_most("shared memory", most);
             quote!(p::Shared::AtMost(#most))
@@ -114,12 +188,15 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
         }
         None => quote!(p::Shared::Exactly(0)),
     };
-    let cluster = match &launch.cluster {
-        Some(list) => {
+    let cluster = match (&launch.cluster, prepared) {
+        (Some(_), Some(config)) if !is_cluster_constant(launch) => {
+            quote!(#krate::AnyLaunchConfig::attributes(&#config).cluster)
+        }
+        (Some(list), _) => {
             let cluster = dimensions(&title, "a cluster", list, krate);
             quote!(::core::option::Option::Some(#cluster))
         }
-        None => quote!(::core::option::Option::None),
+        (None, _) => quote!(::core::option::Option::None),
     };
     let (cooperative, waits) = (launch.is_cooperative, launch.waits.is_some());
     quote! {
@@ -135,7 +212,7 @@ pub(super) fn bounds(kernel: &Kernel, launch: &Launch, krate: &TokenStream) -> T
 }
 
 /// A number of elements, of type `usize`.
-fn length(kernel: &Kernel, len: &Expression) -> TokenStream {
+pub(super) fn length(kernel: &Kernel, len: &Expression) -> TokenStream {
     match len {
         Expression::Len(name) => {
             let len = len_of(name);
@@ -155,6 +232,14 @@ fn length(kernel: &Kernel, len: &Expression) -> TokenStream {
                 }
             }
         }
+    }
+}
+
+/// That number as text.
+pub(super) fn length_text(kernel: &Kernel, len: &Expression) -> String {
+    match len {
+        Expression::Name(name) if check::is_memory(kernel, name) => format!("len({name})"),
+        other => other.to_string(),
     }
 }
 

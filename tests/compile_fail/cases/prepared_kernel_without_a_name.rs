@@ -1,0 +1,11 @@
+use cuda_driver::kernels;
+
+kernels! {
+    unsafe extern Kernels {
+        #[launch(grid = 1)]
+        #[prepared]
+        safe fn k();
+    }
+}
+
+fn main() {}
