@@ -93,6 +93,19 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// From a place in the text on, whose line and column are known.
+    pub(crate) fn at(source: &'a str, at: usize, position: Position) -> Option<Self> {
+        let column = usize::try_from(position.column).ok()?;
+        let line_start = at.checked_sub(column.checked_sub(1)?)?;
+        source.get(line_start..at)?;
+        Some(Self {
+            source,
+            at,
+            line: position.line,
+            line_start,
+        })
+    }
+
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.source.as_bytes().get(at).copied().unwrap_or(0)

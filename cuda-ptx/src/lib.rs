@@ -23,10 +23,13 @@
 //!
 //! [`Signature`] joins what PTX says of a kernel's parameters with what its mangled name says.
 //!
+//! [`Accesses`] finds what a kernel does through its parameters: what it reads and writes, as which numbers, and whether it waits first.
+//!
 //! The text may come from anywhere. Time and memory are linear in its length, nothing recurses on its depth, and whatever is wrong with
 //! it becomes a [`ParseError`] with line and column.
 #![forbid(unsafe_code)]
 
+mod access;
 mod check;
 mod error;
 mod function;
@@ -42,6 +45,7 @@ mod source_line;
 mod statement;
 mod variable;
 
+pub use access::{Access, AccessKind, Accesses, KernelAccesses};
 pub use check::Invalid;
 pub use error::ParseError;
 pub use function::{Function, FunctionKind, Param, Pointer, Tuning};

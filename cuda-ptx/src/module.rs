@@ -1,7 +1,7 @@
 //! A whole module.
 
 use crate::parser::{Bodies, Parser};
-use crate::{Directive, Function, FunctionKind, ParseError, Position, Span, Variable};
+use crate::{Directive, Function, FunctionKind, ParseError, Position, Span, Statement, Variable};
 
 /// A parsed module; it borrows the text that it was parsed from.
 #[derive(Debug, Clone)]
@@ -37,6 +37,14 @@ impl<'a> Module<'a> {
             return Err(Position { line: 1, column: 1 }.error("the text is longer than 4 GiB"));
         }
         Parser::new(source, bodies)?.module(source)
+    }
+
+    /// Parses the body of one of its functions, where [`parse_signatures`](Self::parse_signatures) passed over it. Empty for a declaration.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse), and if the function is another module's.
+    pub fn body_of(&self, function: &Function<'a>) -> Result<Vec<Statement<'a>>, ParseError> {
+        Parser::body_at(self.source, function)
     }
 
     /// The text that it was parsed from.

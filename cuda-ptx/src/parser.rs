@@ -8,7 +8,7 @@ mod operand;
 mod top;
 
 use crate::lexer::{Kind, Lexer, Token};
-use crate::{ParseError, Position};
+use crate::{Function, ParseError, Position, Statement};
 
 /// Statements, operands and initial values of one module. Real modules of 100 MB have a third of it; a text made to fill the memory
 /// of whoever loads it is refused here.
@@ -48,6 +48,38 @@ impl<'a> Parser<'a> {
             scratch: Vec::new(),
             bodies,
         })
+    }
+
+    /// The statements of a function of the text: from its name on, where line and column are known.
+    pub(crate) fn body_at(
+        source: &'a str,
+        function: &Function<'a>,
+    ) -> Result<Vec<Statement<'a>>, ParseError> {
+        let start = function
+            .name
+            .as_ptr()
+            .addr()
+            .checked_sub(source.as_ptr().addr());
+        let lexer = start.and_then(|start| Lexer::at(source, start, function.position));
+        let other = || {
+            function
+                .position
+                .error("the function is not of this module")
+        };
+        let mut lexer = lexer.ok_or_else(other)?;
+        let token = lexer.next()?;
+        if token.text != function.name {
+            return Err(other());
+        }
+        let mut parser = Self {
+            lexer,
+            token,
+            end: 0,
+            nodes: 0,
+            scratch: Vec::new(),
+            bodies: Bodies::Parse,
+        };
+        parser.body_after_name()
     }
 
     /// The current token; the next one takes its place.

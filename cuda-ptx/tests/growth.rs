@@ -4,13 +4,15 @@
 
 use std::time::{Duration, Instant};
 
-use cuda_ptx::Module;
+use cuda_ptx::{Accesses, Module};
 
 /// A kind of text: what it starts with, what is repeated, and how it ends.
 type Kind = (&'static str, &'static str, &'static str);
 
 const BODY: &str = ".version 7.0\n.target sm_52\n.entry k() {\n";
 const MODULE: &str = ".version 7.0\n.target sm_52\n";
+const POINTER: &str = ".version 7.0\n.target sm_52\n.func (.reg .b64 r) f(.reg .b64 q, .reg .b64 s) { add.s64 r, q, s; st.u64 [r], q; ret; }
+.entry k(.param .u64 p) {\n";
 const KINDS: &[Kind] = &[
     (BODY, "add.s32 %r1, %r2, %r3;\n", "}"),
     (BODY, "mov.u32 %r1, ((1+2)*3)<<4;\n", "}"),
@@ -30,6 +32,31 @@ const KINDS: &[Kind] = &[
     (BODY, ".loc 1 1 1\n", "\n}"),
     (BODY, " ", "}"),
     (BODY, "T: .branchtargets a, b, c;", "}"),
+    (BODY, "T: .branchtargets T, T; brx.idx r, T;", "}"),
+    (BODY, "T:{T: bra T;", ""),
+    (
+        BODY,
+        "add.s64 a, b, c; add.s64 b, c, a; sub.s64 c, a, b;",
+        "}",
+    ),
+    (BODY, "@p ld.u64 a, [a]; @p bra L; st.u64 [a], a;", "L:}"),
+    (
+        BODY,
+        "{.param .b64 p; st.param.b64 [p], a; call (p), f, (p, p, p); ld.param.b64 a, [p];}",
+        "}",
+    ),
+    (
+        BODY,
+        "st.param.b64 [p+8], a; call k, (p); ld.param.v4.b64 {a, b, c, d}, [p];",
+        ".param .b64 p; }",
+    ),
+    (
+        POINTER,
+        "ld.param.u64 a, [p]; add.s64 b, a, b; st.u64 [b], a; call f, (b);",
+        "}",
+    ),
+    (POINTER, "call (b), f, (a, b); add.s64 a, b, a;", "}"),
+    (MODULE, ".func f() { call f; } .entry g() { call f; }", ""),
     ("", "(", ""),
     ("", "\u{e4}", ""),
     ("", "\0", ""),
@@ -92,8 +119,17 @@ fn work(kind: &Kind, len: usize) -> Duration {
     let start = Instant::now();
     if let Ok(module) = Module::parse(&text) {
         drop(module.check());
+        let mut accesses = Accesses::new(&module);
+        for entry in module.entries() {
+            drop(accesses.of(entry));
+        }
     }
-    drop(Module::parse_signatures(&text));
+    if let Ok(module) = Module::parse_signatures(&text) {
+        let mut accesses = Accesses::new(&module);
+        for entry in module.entries() {
+            drop(accesses.of(entry));
+        }
+    }
     start.elapsed()
 }
 

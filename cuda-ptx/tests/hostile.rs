@@ -2,7 +2,7 @@
 //!
 //! `PTX_FUZZ_ROUNDS=10000000 PTX_FUZZ_SEED=7 cargo test --release -p cuda-ptx --test hostile` searches for longer, from another start.
 
-use cuda_ptx::Module;
+use cuda_ptx::{Accesses, Module};
 
 const SAMPLE: &str = r#".version 7.0
 .target sm_52
@@ -51,6 +51,28 @@ L: L2: @!%p exit;
 .alias a, f;
 "#;
 
+/// Addresses on all ways that are followed.
+const POINTERS: &str = r#".version 8.0
+.target sm_90
+.address_size 64
+.func (.param .b64 r) g(.param .b64 p, .param .b64 q) { .reg .b64 %a<4>;
+	ld.param.u64 %a1, [p]; ld.param.b64 %a2, [q+0]; sub.s64 %a3, %a1, %a2; st.global.u64 [%a3], %a1; st.param.b64 [r+0], %a3; ret; }
+.func h(.reg .b64 %x) { call g, (%x, %x); call h, (%x); ret; }
+.visible .entry k(.param .u64 a, .param .u64 b, .param .align 8 .b8 s[24], .param .u32 n)
+{
+	.reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<2>;
+	ld.param.u64 %rd1, [a]; ld.param.v2.u64 {%rd2, %rd3}, [s+8];
+	cvta.to.global.u64 %rd4, %rd1; mad.wide.u32 %rd5, %r1, 4, %rd4;
+L:	add.s64 %rd5, %rd5, 4; @%p1 bra L;
+	T: .branchtargets L, M; brx.idx %r1, T;
+M:	atom.global.add.u32 %r2, [%rd5], 1; selp.b64 %rd6, %rd2, %rd5, %p1; griddepcontrol.wait;
+	{ .param .b64 x; .param .b64 y; .param .b64 z; st.param.b64 [x+0], %rd6; st.param.b64 [y], %rd1;
+	call.uni (z), g, (x, y); ld.param.b64 %rd7, [z+0]; } call h, (%rd7);
+	cp.async.ca.shared.global [%r1], [%rd7+8], 16; mov.b64 {%r3, %r4}, %rd7; st.v2.b32 [%rd3], {%r3, %r4};
+	ret;
+}
+"#;
+
 /// Everything that can be done with a text.
 fn work(text: &str) -> bool {
     // Inside a line of debugging information it counts braces that the whole parser passes over, so the two may differ.
@@ -64,6 +86,15 @@ fn work(text: &str) -> bool {
                     (1..=lines).contains(&position.line) && position.column >= 1,
                     "{wrong}: {text}"
                 );
+            }
+            let mut accesses = Accesses::new(&module);
+            for entry in module.entries() {
+                let found = accesses.of(entry).expect("its body has been parsed");
+                for access in found.list() {
+                    let parameter = found.parameter_of(access, |_| true);
+                    let may = parameter.is_none_or(|it| found.may_be_of(access, it));
+                    assert!(may && access.position.line <= lines, "{access:?}: {text}");
+                }
             }
             true
         }
@@ -79,7 +110,7 @@ fn work(text: &str) -> bool {
 
 #[test]
 fn truncated_at_every_byte() {
-    for sample in [SAMPLE, KERNELS, RARE] {
+    for sample in [SAMPLE, KERNELS, RARE, POINTERS] {
         assert!(work(sample), "{:?}", Module::parse(sample).err());
         for text in (0..sample.len()).filter_map(|end| sample.get(..end)) {
             let whole = work(text);
@@ -113,7 +144,8 @@ fn changed_at_random() {
     let alphabet: Vec<char> = "{}[]()<>,;:.@!%|+-*/=&^~?\"'\\#$_ \n\r\t09afzx\u{0}é"
         .chars()
         .collect();
-    let samples = [SAMPLE, KERNELS, RARE].map(|sample| sample.chars().collect::<Vec<char>>());
+    let samples =
+        [SAMPLE, KERNELS, RARE, POINTERS].map(|sample| sample.chars().collect::<Vec<char>>());
     let mut accepted = 0;
     for round in 0..number("PTX_FUZZ_ROUNDS", 20_000) {
         let sample = &samples[next(samples.len())];

@@ -72,6 +72,22 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// The body of a function whose name is the current token.
+    pub(super) fn body_after_name(&mut self) -> Result<Vec<crate::Statement<'a>>, ParseError> {
+        self.advance()?;
+        if self.token.is("(") {
+            self.params()?;
+        }
+        let mut tuning = Tuning::default();
+        while self.token.kind == Kind::Dotted {
+            self.tuning(&mut tuning)?;
+        }
+        match self.token.is("{") {
+            true => self.body(),
+            false => Ok(Vec::new()),
+        }
+    }
+
     /// The rest of a `.callprototype` after its name: returned values, a name of no meaning, and parameters.
     pub(super) fn prototype(
         &mut self,
