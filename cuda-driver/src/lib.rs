@@ -134,6 +134,11 @@ pub use memory::{
     CopyDestination, CopySource, Deallocation, DeviceAllocation, DeviceSlice, DeviceSliceMut,
     Lender, PinnedBuffer, PinnedSlice, PinnedSliceMut, RawAllocation,
 };
+/// Whether binaries are whole, by their headers: what linkers other than the driver's are to be asked before.
+#[doc(hidden)]
+pub mod image {
+    pub use crate::module::{check_archive, check_cubin, check_fatbin, check_object};
+}
 pub use module::{
     Global, GlobalValue, JitCacheMode, JitFallback, JitOptions, Module, ModuleLoadingMode,
 };

@@ -41,7 +41,8 @@ use crate::process;
 use load::Loaded;
 
 pub(crate) use diagnosis::{Target as JitTarget, explain, with_source};
-pub(crate) use image::{ARCHIVE_MAGIC, Aligned, Facts, Image, check_archive, check_object};
+pub(crate) use image::{ARCHIVE_MAGIC, Aligned, Facts, Image};
+pub use image::{check_archive, check_cubin, check_fatbin, check_object};
 pub(crate) use jit::Encoded;
 pub(crate) use log_buffer::LogBuffer;
 pub(crate) use names::{c_name, no_such_kernel};

@@ -242,13 +242,35 @@ impl<'a> Aligned<'a> {
     }
 }
 
+/// Refuses what is no whole cubin.
+///
+/// # Errors
+/// [`ErrorKind::InvalidImage`], with what its headers name and what is not there.
+pub fn check_cubin(bytes: &[u8]) -> Result<()> {
+    cubin::check(bytes).map_err(refused)
+}
+
+/// Refuses what is no whole fat binary.
+///
+/// # Errors
+/// As [`check_cubin`].
+pub fn check_fatbin(bytes: &[u8]) -> Result<()> {
+    fatbin::check(bytes).map_err(refused)
+}
+
 /// Refuses what is no whole object file of the host.
-pub(crate) fn check_object(bytes: &[u8]) -> Result<()> {
+///
+/// # Errors
+/// As [`check_cubin`].
+pub fn check_object(bytes: &[u8]) -> Result<()> {
     cubin::check_object(bytes).map_err(refused)
 }
 
 /// Refuses what is no whole archive.
-pub(crate) fn check_archive(bytes: &[u8]) -> Result<()> {
+///
+/// # Errors
+/// As [`check_cubin`].
+pub fn check_archive(bytes: &[u8]) -> Result<()> {
     archive::check(bytes).map_err(refused)
 }
 

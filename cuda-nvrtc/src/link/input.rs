@@ -2,9 +2,16 @@
 
 use std::borrow::Cow;
 
+use cuda_driver::image;
+
 use crate::compiled::Compiled;
 use crate::error::{Error, Result};
 use crate::options::Output;
+
+/// What LTO-IR begins with.
+const LTO_IR: &[u8] = &[0xed, b'C', b'N', 0x7f];
+/// The newest version of PTX whose syntax is known.
+const NEWEST: (u32, u32) = (9, 5);
 
 /// One input of a [`Linker`](crate::Linker).
 #[derive(Clone, Debug)]
@@ -103,25 +110,43 @@ impl<'a> LinkInput<'a> {
         }
     }
 
-    /// Checks what some versions of the linker crash on.
+    /// Refuses what a look at it tells to be damaged; the linker crashes on much of that.
     pub(super) fn check(&self) -> Result<()> {
-        if self.kind != Kind::Ptx {
+        let bytes = &*self.bytes;
+        let checked = match self.kind {
+            Kind::Ptx => return self.check_ptx(bytes.strip_suffix(b"\0").unwrap_or(bytes)),
+            Kind::LtoIr if bytes.starts_with(LTO_IR) => Ok(()),
+            Kind::LtoIr => return self.refuse("is no LTO-IR: it starts otherwise"),
+            Kind::Cubin => image::check_cubin(bytes),
+            Kind::Fatbin => image::check_fatbin(bytes),
+            Kind::Object => image::check_object(bytes),
+            Kind::Library => image::check_archive(bytes),
+        };
+        checked.or_else(|error| self.refuse(&format!("is refused: {error}")))
+    }
+
+    fn check_ptx(&self, text: &[u8]) -> Result<()> {
+        if text.contains(&0) {
+            return self.refuse("has a NUL inside");
+        }
+        let Some(version) = version(text) else {
+            return self.refuse("is no PTX, which begins with `.version`");
+        };
+        // A newer version may have a newer syntax.
+        if version > NEWEST {
             return Ok(());
         }
-        let text = self.bytes.strip_suffix(b"\0").unwrap_or(&self.bytes);
-        let refuse = |reason: &str| {
-            Err(Error::invalid(format!(
-                "the input `{}` {reason}",
-                self.name
-            )))
-        };
-        if text.contains(&0) {
-            return refuse("has a NUL inside");
+        let text = String::from_utf8_lossy(text);
+        match cuda_ptx::Module::parse(&text) {
+            Ok(_) => Ok(()),
+            Err(error) => self.refuse(&format!("is no PTX that can be read: {error}")),
         }
-        match begins_with_version(text) {
-            true => Ok(()),
-            false => refuse("is no PTX, which begins with `.version`"),
-        }
+    }
+
+    #[cold]
+    fn refuse(&self, reason: &str) -> Result<()> {
+        let name = &self.name;
+        Err(Error::invalid(format!("the input `{name}` {reason}")))
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -141,8 +166,8 @@ fn terminated(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether the first word after blanks and comments is `.version`.
-fn begins_with_version(mut text: &[u8]) -> bool {
+/// The version of PTX; nothing if the first word after blanks and comments is not `.version`.
+fn version(mut text: &[u8]) -> Option<(u32, u32)> {
     loop {
         text = text.trim_ascii_start();
         let end = if text.starts_with(b"//") {
@@ -150,7 +175,10 @@ fn begins_with_version(mut text: &[u8]) -> bool {
         } else if text.starts_with(b"/*") {
             memchr::memmem::find(text, b"*/").map(|at| at + 2)
         } else {
-            return text.starts_with(b".version");
+            let rest = text.strip_prefix(b".version")?.trim_ascii_start();
+            let mut digits = rest.split(|byte| !byte.is_ascii_digit());
+            let mut number = || std::str::from_utf8(digits.next()?).ok()?.parse().ok();
+            return Some((number()?, number()?));
         };
         text = end.and_then(|end| text.get(end..)).unwrap_or(&[]);
     }
@@ -162,7 +190,10 @@ mod tests {
 
     #[test]
     fn ptx_is_told_from_other_texts() {
-        for text in [".version 7.0", "\n // a\n/* b */ .version 8.0"] {
+        for text in [
+            ".version 7.0 .target sm_80",
+            "\n // a\n/* b */ .version 8.0\n.target sm_90",
+        ] {
             LinkInput::ptx(text).check().unwrap();
         }
         for text in [
@@ -173,9 +204,36 @@ mod tests {
             "extern",
             ".version 7.0\n\0",
             "\0.version",
+            ".version 8",
+            ".version 8.0\n.target sm_80\n.visible .func table; .b32 x) f() {",
         ] {
             let error = LinkInput::ptx(text).named("x.ptx").check().unwrap_err();
             assert!(error.to_string().contains("`x.ptx`"), "{error}");
         }
+        // What is newer is the linker's concern.
+        LinkInput::ptx(".version 99.0 ???").check().unwrap();
+    }
+
+    #[test]
+    fn damaged_binaries_never_reach_the_linker() {
+        let whole = b"!<arch>\n";
+        let truncated = b"\x7fELF\x02\x01\x01";
+        // SAFETY: nothing is linked.
+        let inputs = unsafe {
+            [
+                LinkInput::cubin(truncated),
+                LinkInput::cubin(b""),
+                LinkInput::lto_ir(truncated),
+                LinkInput::fatbin(whole),
+                LinkInput::object(truncated),
+                LinkInput::archive(truncated),
+            ]
+        };
+        for input in inputs {
+            let error = input.named("x").check().unwrap_err();
+            assert!(error.to_string().contains("the input `x` is"), "{error}");
+        }
+        // SAFETY: nothing is linked.
+        unsafe { LinkInput::archive(whole) }.check().unwrap();
     }
 }

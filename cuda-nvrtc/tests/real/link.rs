@@ -150,7 +150,7 @@ fn what_cannot_be_linked_is_an_error_with_the_log() {
         );
         let error = linker
             .link(
-                &[LinkInput::ptx(".version 7.0")],
+                &[LinkInput::ptx(".version 7.0\n.target sm_80")],
                 &LinkOptions::new(architecture).raw("-nonsense"),
             )
             .unwrap_err();
@@ -163,5 +163,23 @@ fn what_cannot_be_linked_is_an_error_with_the_log() {
             linker.link(&[], &options).unwrap_err().kind(),
             ErrorKind::InvalidArgument
         );
+    }
+}
+
+#[test]
+fn what_crashes_linkers_does_not_reach_them() {
+    let architecture = Architecture::new(8, 0);
+    let crashing = ".version 7.0
+.target sm_80
+.address_size 64
+.global .align 4 .b8 table[4];
+.visible .func table; .b32 result) f() { ret; }";
+    for (_, linker) in pairs() {
+        let options = LinkOptions::new(architecture);
+        let error = linker
+            .link(&[LinkInput::ptx(crashing)], &options)
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+        assert!(error.to_string().contains("line 5"), "{error}");
     }
 }
