@@ -5,6 +5,7 @@ mod diagnostics;
 mod jobs;
 mod parallel;
 mod record;
+mod shadows;
 
 pub(crate) use jobs::{Compiled, Job, Tools};
 pub(crate) use parallel::{Limit, run_all};

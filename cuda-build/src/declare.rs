@@ -1,11 +1,13 @@
 //! Declarations of kernels in Rust, from what they take and from what the build script says of them.
 
 mod chosen;
+mod expression;
 mod identifiers;
 mod types;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::panic::Location;
 
 use cuda_ptx::CType;
 
@@ -80,6 +82,11 @@ impl Declaration<'_> {
         Error::new(ErrorKind::Declaration, message)
     }
 
+    /// An error in what the build script says at this place.
+    fn error_at(&self, place: &Location<'_>, kernel: &KernelInterface, why: &str) -> Error {
+        self.error(&kernel.name.to_string(), &format!("{why} ({place})"))
+    }
+
     /// The name of a kernel's method.
     fn method_of(
         &self,
@@ -119,7 +126,13 @@ impl Declaration<'_> {
     ) -> Result<(), Error> {
         let parameters = self.parameters(kernel, said)?;
         let is_safe = said.is_some_and(|said| said.is_vouched_for);
-        let launch = said.and_then(|said| said.launch.as_deref());
+        let launch = said.and_then(|said| said.launch.as_ref());
+        if let Some(launch) = launch {
+            expression::check_launch(&launch.text, &parameters).map_err(|why| {
+                let why = format!("the launch `{}`: {why}", launch.text);
+                self.error_at(launch.place, kernel, &why)
+            })?;
+        }
         for line in docs(kernel, said, is_safe, &parameters, self.source) {
             // Nothing but the end of the line ends a comment.
             let line: String = line
@@ -132,7 +145,7 @@ impl Declaration<'_> {
             let _ = writeln!(text, "        #[name = {:?}]", kernel.name.symbol);
         }
         if let Some(launch) = launch {
-            let _ = writeln!(text, "        #[launch({launch})]");
+            let _ = writeln!(text, "        #[launch({})]", launch.text);
         }
         let safety = if is_safe { "safe" } else { "unsafe" };
         let parameters: Vec<String> = parameters.iter().map(Declared::text).collect();
@@ -168,11 +181,13 @@ impl Declaration<'_> {
                 note: written.note,
             });
         }
-        for (name, change) in said.iter().flat_map(|said| &said.parameters) {
+        for said in said.iter().flat_map(|said| &said.parameters) {
+            let error = |why: &str| self.error_at(said.place, kernel, why);
             let known: Vec<String> = declared
                 .iter()
                 .map(|one| format!("`{}`", one.name))
                 .collect();
+            let name = &said.parameter;
             let meant = declared
                 .iter_mut()
                 .find(|one| one.name == *name || one.original == *name);
@@ -183,16 +198,25 @@ impl Declaration<'_> {
                     known.join(", ")
                 };
                 let why = format!("it has no parameter `{name}`; its parameters are: {known}");
-                return Err(self.error(&kernel.name.to_string(), &why));
+                return Err(error(&why));
             };
-            meant
-                .apply(change)
-                .map_err(|why| self.error(&kernel.name.to_string(), &why))?;
+            meant.apply(&said.change).map_err(|why| error(&why))?;
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = declared.iter().find(|one| !names.insert(one.name.as_str())) {
             let why = format!("two parameters have the name `{}`", twice.name);
             return Err(self.error(&kernel.name.to_string(), &why));
+        }
+        for said in said.iter().flat_map(|said| &said.parameters) {
+            let (what, text, checked) = match &said.change {
+                Change::Len(text) => ("length", text, expression::check_length(text, &declared)),
+                Change::Value(text) => ("value", text, expression::check_value(text, &declared)),
+                Change::Name(_) | Change::Type(_) | Change::Nullable => continue,
+            };
+            checked.map_err(|why| {
+                let why = format!("the {what} `{text}` of `{}`: {why}", said.parameter);
+                self.error_at(said.place, kernel, &why)
+            })?;
         }
         Ok(declared)
     }

@@ -229,7 +229,10 @@ fn what_does_not_fit_is_refused() {
         ),
     ] {
         let text = refused(kernel);
+        // Behind it is the place in the build script, where that says more than a name.
+        let (text, place) = text.split_once(" (").unwrap_or((&text, "declare_tests.rs"));
         assert!(text.ends_with(why), "{text}");
+        assert!(place.contains("declare_tests.rs"), "{place}");
     }
     let twice = declared(&[Kernel::new("nothing"), Kernel::new("nothing")], &types()).unwrap_err();
     assert!(twice.to_string().ends_with("something is said of it twice"));
@@ -246,6 +249,70 @@ fn what_does_not_fit_is_refused() {
             .to_string()
             .ends_with("another kernel has the method `x`")
     );
+}
+
+#[test]
+fn lengths_values_and_launches_are_read_where_they_are_written() {
+    let kernel = || Kernel::new("vectorAdd");
+    for (text, length, why) in [
+        (
+            "len(c)",
+            true,
+            "it has no parameter `c`; its parameters are: `a`, `b`, `sum`, `n`",
+        ),
+        ("a", true, "`a` is a pointer; its length is `len(a)`"),
+        ("len(n)", true, "`n` is a value, which has no length"),
+        ("2 * (len(a) + 1", true, "it ends where `)` is expected"),
+        ("len(a) len(b)", true, "there is `len` where it should end"),
+        (
+            "",
+            true,
+            "it ends where an integer, a length or a parameter is expected",
+        ),
+        ("a.len()", true, "`a` is a pointer; its length is `len(a)`"),
+        ("len(a)..", false, "there is `.` where it should end"),
+        ("min(n)", false, "there is `)` where `,` is expected"),
+    ] {
+        let kernel = match length {
+            true => kernel().len("b", text),
+            false => kernel().value("n", text),
+        };
+        let error = refused(kernel);
+        assert!(
+            error.contains(&format!("`{text}` of `")) && error.contains(why),
+            "{error}"
+        );
+        assert!(error.contains("declare_tests.rs:"), "{error}");
+    }
+    assert!(refused(kernel().len("b", "(".repeat(10_000))).contains("nested too deep"));
+    for (text, why) in [
+        ("block = 32", "it does not say the grid"),
+        ("for_len(q)", "it has no parameter `q`"),
+        (
+            "grid = (1, 2, 3, 4)",
+            "there are at most three dimensions, and not 4",
+        ),
+        ("grid = 1, thread = 2", "`thread` is no part of a launch"),
+        (
+            "for_len(sum) block = 3",
+            "there is `block` where `,` is expected",
+        ),
+        ("grid = 1, globals(\"x", "a text in it does not end"),
+    ] {
+        let error = refused(kernel().vouch(text));
+        assert!(
+            error.contains(&format!("the launch `{text}`: {why}")),
+            "{error}"
+        );
+    }
+    for text in [
+        "for_len(sum), block <= 1024, grid <= 64,",
+        "grid = (div_ceil(n, 16), (2)), block = (16, 16), shared = 4 * len(a), cooperative",
+        "grid = (n + 1) * 2, shared <= 1024, cluster = 2, waits, globals(mut x, \"y z\")",
+        "for_len(len(a) / 2)",
+    ] {
+        declared(&[kernel().vouch(text)], &types()).unwrap();
+    }
 }
 
 /// Names that nobody wrote in good faith end neither comments nor strings.

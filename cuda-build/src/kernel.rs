@@ -1,5 +1,7 @@
 //! What the user adds to a declaration that is made from a kernel.
 
+use std::panic::Location;
+
 /// What the build script knows of a kernel beyond what the compiler tells: lengths, defaults of a launch, and whether calls are safe.
 ///
 /// Parameters are named as in the source, or `p0`, `p1` … where it names none. Lengths and values are expressions as in `kernels!`:
@@ -24,10 +26,25 @@ pub struct Kernel {
     pub(crate) name: String,
     pub(crate) method: Option<String>,
     pub(crate) docs: Vec<String>,
-    pub(crate) launch: Option<String>,
+    pub(crate) launch: Option<Launch>,
     pub(crate) is_vouched_for: bool,
     pub(crate) is_skipped: bool,
-    pub(crate) parameters: Vec<(String, Change)>,
+    pub(crate) parameters: Vec<Said>,
+}
+
+/// How a kernel is launched, and where the build script says so.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    pub(crate) text: String,
+    pub(crate) place: &'static Location<'static>,
+}
+
+/// What is said of which parameter, and where the build script says so.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    pub(crate) parameter: String,
+    pub(crate) change: Change,
+    pub(crate) place: &'static Location<'static>,
 }
 
 /// Something that is said of a parameter.
@@ -72,8 +89,12 @@ impl Kernel {
 
     /// How it is launched when the call does not say so, `#[launch(…)]`: `for_len(sum)`, `grid = 64, block = 256`.
     #[must_use]
+    #[track_caller]
     pub fn launch(mut self, launch: impl Into<String>) -> Self {
-        self.launch = Some(launch.into());
+        self.launch = Some(Launch {
+            text: launch.into(),
+            place: Location::caller(),
+        });
         self
     }
 
@@ -81,6 +102,7 @@ impl Kernel {
     /// It reads and writes only elements that exist, whatever they contain; writes nothing behind a `const` pointer, and no global
     /// that is not listed; keeps no pointer after its end; ends.
     #[must_use]
+    #[track_caller]
     pub fn vouch(mut self, launch: impl Into<String>) -> Self {
         self.is_vouched_for = true;
         self.launch(launch)
@@ -95,36 +117,46 @@ impl Kernel {
 
     /// The number of elements behind a pointer: exactly `len(a)`, or at least that many, `len(a)..`.
     #[must_use]
+    #[track_caller]
     pub fn len(self, parameter: impl Into<String>, expression: impl Into<String>) -> Self {
         self.change(parameter, Change::Len(expression.into()))
     }
 
     /// The value of a number, which the call then does not state.
     #[must_use]
+    #[track_caller]
     pub fn value(self, parameter: impl Into<String>, expression: impl Into<String>) -> Self {
         self.change(parameter, Change::Value(expression.into()))
     }
 
     /// A pointer that may be null: `Option<&[T]>`.
     #[must_use]
+    #[track_caller]
     pub fn nullable(self, parameter: impl Into<String>) -> Self {
         self.change(parameter, Change::Nullable)
     }
 
     /// The type in Rust: of the value, or of the elements behind a pointer.
     #[must_use]
+    #[track_caller]
     pub fn ty(self, parameter: impl Into<String>, ty: impl Into<String>) -> Self {
         self.change(parameter, Change::Type(ty.into()))
     }
 
     /// Another name for a parameter, in the declaration and in errors.
     #[must_use]
+    #[track_caller]
     pub fn rename(self, parameter: impl Into<String>, name: impl Into<String>) -> Self {
         self.change(parameter, Change::Name(name.into()))
     }
 
+    #[track_caller]
     fn change(mut self, parameter: impl Into<String>, change: Change) -> Self {
-        self.parameters.push((parameter.into(), change));
+        self.parameters.push(Said {
+            parameter: parameter.into(),
+            change,
+            place: Location::caller(),
+        });
         self
     }
 }

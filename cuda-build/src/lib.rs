@@ -59,8 +59,10 @@
 //!
 //! # What is built again
 //! Cargo runs the build script again when a source changes, a header that was read (the compiler says which), the compiler, or a variable
-//! of the environment that was asked for. Of the sources only those are compiled again whose own inputs, options or compiler have
-//! changed, by content. A header that is new and hides another one further along the search path is not noticed.
+//! of the environment that was asked for; or anything in a folder of the package from which headers come, be it one that is new and
+//! hides another one further along the search path. (The package's own folder is not watched, nor one that holds what is built: put
+//! kernels into a folder of their own.) Of the sources only those are compiled again whose own inputs, options or compiler have changed, by
+//! content, or for which other files would be found first. Committed PTX fits as long as the files that it was made of do.
 //!
 //! Sources are compiled side by side, within the limit that Cargo shares between all processes of a build.
 //!
@@ -101,3 +103,8 @@ pub use kernel::Kernel;
 pub use nvcc::{Nvcc, Version};
 pub use options::Standard;
 pub use source::Source;
+
+// The program of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

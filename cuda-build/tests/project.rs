@@ -50,6 +50,32 @@ fn exactly_the_dependants_of_a_changed_file_are_compiled() {
     assert!(project.compiled().is_empty());
 }
 
+/// A header that appears where the compiler would find it first is one that was changed.
+#[test]
+fn a_header_that_hides_another_one_compiles_again() {
+    let project = Project::new(
+        "shadows",
+        "cuda_build::Build::new().file(\"kernels/a.cu\").include(\"kernels/first\").include(\"kernels/second\")
+            .without_declarations().run();",
+    );
+    project.write("kernels/a.cu", "#include \"x.h\"\n");
+    project.write("kernels/first/unrelated.h", "");
+    project.write("kernels/second/x.h", "second");
+    assert!(project.run().contains("second"));
+    assert_eq!(project.compiled(), ["kernels/a.cu"]);
+    project.write("kernels/first/other.h", "");
+    assert!(project.build().success());
+    assert!(project.compiled().is_empty());
+    project.write("kernels/first/x.h", "first");
+    assert!(project.run().contains("first"));
+    assert_eq!(project.compiled(), ["kernels/a.cu"]);
+    project.write("kernels/x.h", "beside");
+    assert!(project.run().contains("beside"));
+    assert_eq!(project.compiled(), ["kernels/a.cu"]);
+    assert!(project.build().success());
+    assert!(project.compiled().is_empty());
+}
+
 #[test]
 fn changed_options_and_variables_compile_again() {
     let project = project("options");

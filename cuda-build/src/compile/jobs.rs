@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use super::record::{Inputs, Record, of_file};
+use super::shadows::{Listings, search_path};
 use super::{dependencies, diagnostics};
 use crate::environment::Environment;
 use crate::fingerprint::Fingerprint;
@@ -25,6 +26,7 @@ pub(crate) struct Tools {
     /// The compiler, and the variables that change what it does.
     identity: Fingerprint,
     inputs: Inputs,
+    listings: Listings,
 }
 
 impl Tools {
@@ -48,6 +50,7 @@ impl Tools {
             host_compiler: environment.get("NVCC_CCBIN"),
             identity,
             inputs: Inputs::default(),
+            listings: Listings::default(),
         }
     }
 }
@@ -92,7 +95,11 @@ impl Job {
         if let Some(earlier) = Record::read(&record)
             && earlier.holds(fingerprint, &tools.folder, &tools.inputs)
         {
-            return Ok(earlier.into());
+            let shadows = earlier.shadows;
+            let compiled = Compiled::from(earlier);
+            if self.shadows(tools, &compiled) == shadows {
+                return Ok(compiled);
+            }
         }
         for file in [&record, &self.output, &rule] {
             remove(file)?;
@@ -157,6 +164,13 @@ impl Job {
         })
     }
 
+    fn shadows(&self, tools: &Tools, compiled: &Compiled) -> Fingerprint {
+        let search_path = search_path(&self.arguments);
+        tools
+            .listings
+            .fingerprint(&tools.folder, &search_path, &compiled.inputs)
+    }
+
     /// What to remember; nothing if a file was written while the compiler ran, as it is not known which of its contents were read.
     fn record(
         &self,
@@ -175,6 +189,7 @@ impl Job {
             command,
             outputs: vec![(self.output.clone(), of_file(&self.output)?)],
             inputs: inputs.collect::<Option<_>>()?,
+            shadows: self.shadows(tools, compiled),
             warnings: compiled.warnings.clone(),
         })
     }

@@ -19,11 +19,13 @@ pub(super) struct Record {
     pub(super) outputs: Vec<(PathBuf, Fingerprint)>,
     /// What it read.
     pub(super) inputs: Vec<(PathBuf, Fingerprint)>,
+    /// What lay beside them that could hide them.
+    pub(super) shadows: Fingerprint,
     /// What it said.
     pub(super) warnings: Vec<String>,
 }
 
-const FIRST_LINE: &str = "cuda-build record 1";
+const FIRST_LINE: &str = "cuda-build record 2";
 
 impl Record {
     /// The record in a file, if there is one that can be read.
@@ -37,8 +39,10 @@ impl Record {
             return None;
         }
         let command = lines.next()?.strip_prefix("command ")?.parse().ok()?;
+        let shadows = lines.next()?.strip_prefix("shadows ")?.parse().ok()?;
         let mut record = Self {
             command,
+            shadows,
             outputs: Vec::new(),
             inputs: Vec::new(),
             warnings: Vec::new(),
@@ -62,7 +66,10 @@ impl Record {
 
     /// Writes the record; nothing if a name cannot be written in a line, so that the compilation is done again each time.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let mut text = format!("{FIRST_LINE}\ncommand {}\n", self.command);
+        let mut text = format!(
+            "{FIRST_LINE}\ncommand {}\nshadows {}\n",
+            self.command, self.shadows
+        );
         for (what, files) in [("output", &self.outputs), ("input", &self.inputs)] {
             for (file, fingerprint) in files {
                 let Some(name) = file.to_str().filter(|name| !name.contains(['\n', '\r'])) else {
@@ -129,6 +136,7 @@ mod tests {
             command: Fingerprint::of(b"nvcc a.cu"),
             outputs: vec![(folder.join("out/a.ptx"), Fingerprint::of(b"ptx"))],
             inputs: vec![("a.cu".into(), Fingerprint::of(b"kernel"))],
+            shadows: Fingerprint::EMPTY,
             warnings: vec!["a.cu(1): warning: so so".into()],
         }
     }
@@ -166,13 +174,14 @@ mod tests {
 
     #[test]
     fn damaged_records_are_no_records() {
-        let good = format!("{FIRST_LINE}\ncommand 1\ninput 2 a.cu\n");
+        let good = format!("{FIRST_LINE}\ncommand 1\nshadows 1\ninput 2 a.cu\n");
         assert!(Record::parse(&good).is_some());
         for bad in [
             "",
-            "cuda-build record 0\ncommand 1\n",
+            "cuda-build record 1\ncommand 1\n",
             &good.replace("command 1", "command"),
             &good.replace("command 1", "command x"),
+            &good.replace("shadows 1\n", ""),
             &good.replace("input 2", "input"),
             &good.replace("input", "sideput"),
             &format!("{good}input"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Run, Wanted};
 use crate::committed::{self, Committed, Mode, VARIABLE};
@@ -39,14 +39,20 @@ impl Run<'_> {
             arguments: self.arguments(format),
         });
         let results = self.run_jobs(tools, jobs.collect());
+        for folder in &self.build.options.includes {
+            self.watch_folder(folder);
+        }
         let mut compiled = Vec::new();
         let mut failed = Vec::new();
         for result in results {
             match result {
                 Ok(one) => {
-                    one.inputs
-                        .iter()
-                        .for_each(|input| self.messages.watch_file(input));
+                    for input in &one.inputs {
+                        self.messages.watch_file(input);
+                        if let Some(folder) = input.parent().filter(|_| input.is_relative()) {
+                            self.watch_folder(folder);
+                        }
+                    }
                     compiled.push(one);
                 }
                 Err(error) => failed.push(error),
@@ -78,6 +84,17 @@ impl Run<'_> {
             self.commit(tools, wanted, unit, compiled, mode)?;
         }
         Ok(units)
+    }
+
+    /// Watches a folder in which a header may appear that hides another one; but none of other software, which is not written by hand,
+    /// and none with what is built, which changes with every build.
+    fn watch_folder(&mut self, folder: &Path) {
+        let full = self.package.join(folder);
+        let is_own = folder.is_relative() || full.starts_with(&self.package);
+        // One that is not there would count as changed at every build.
+        if is_own && full.is_dir() && full != self.package && !self.out.starts_with(&full) {
+            self.messages.watch_file(folder);
+        }
     }
 
     /// Warns where drivers that the package is meant for would refuse the PTX.

@@ -20,6 +20,7 @@ while [ $# -gt 0 ]; do
     case "$1" in
         -o) output=$2; shift ;;
         --dependency-output) rule=$2; shift ;;
+        -I*) path="$path ${1#-I}" ;;
         *) source=$1 ;;
     esac
     shift
@@ -36,8 +37,11 @@ headers=$(sed -n 's/^#include "\(.*\)"/\1/p' "$source")
 printf '%s : %s' "$output" "$source" > "$rule"
 cat "$source" > "$output"
 for header in $headers; do
-    printf ' \\\n    %s' "$folder/$header" >> "$rule"
-    cat "$folder/$header" >> "$output"
+    for place in "$folder" $path; do
+        if [ -e "$place/$header" ]; then break; fi
+    done
+    printf ' \\\n    %s' "$place/$header" >> "$rule"
+    cat "$place/$header" >> "$output"
 done
 echo >> "$rule"
 "#;
