@@ -290,3 +290,8 @@ pub mod __private {
 #[cfg(all(doctest, feature = "simulator"))]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+// The program of this package's own README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct OwnReadme;

@@ -85,3 +85,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use link::{LinkInput, LinkOptions, Linked, Linker};
 pub use options::{CompileOptions, Output, Standard};
 pub use program::Program;
+
+// The program of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

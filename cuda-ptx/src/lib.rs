@@ -57,3 +57,8 @@ pub use signature::{CScalar, CType, KernelName, Parameter, Signature};
 pub use source_line::{Inlined, SourceLine, SourceMap};
 pub use statement::{Directive, Guard, Instruction, Prototype, Statement};
 pub use variable::{Initial, Linkage, Space, Variable};
+
+// The program of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

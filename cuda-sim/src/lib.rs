@@ -136,3 +136,8 @@ pub use verdict::Verdict;
 
 /// The fault of a kernel, as the machine that executes it reports it.
 pub use cuda_sim_machine as machine;
+
+// The program of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

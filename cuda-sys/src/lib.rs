@@ -92,6 +92,7 @@ pub use symbol::{StreamVariant, Symbol};
 pub use table::{SYMBOLS, signatures};
 pub use types::*;
 
+// The program of the README, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+pub struct Readme;

@@ -122,3 +122,8 @@ pub use program::{
     ClusterRules, Global, GlobalSpace, Kernel, KernelParam, Program, Relocation, RelocationTarget,
 };
 pub use services::{NoServices, Output, Services};
+
+// The program of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
