@@ -146,6 +146,15 @@ impl Builder {
         self
     }
 
+    /// Reports accesses to global memory by two threads of a kernel, of one block or of different ones, that nothing orders
+    /// ([`ReportKind::GlobalRace`](crate::ReportKind::GlobalRace)): a missing barrier, a flag without its fences, an atomic operation of too
+    /// small a scope; each pair of instructions once in a launch. [`Checks`](cuda_sim_machine::Checks) says what is seen and what is not.
+    /// Kernels run many times slower, on one thread. Default: off.
+    pub fn global_races(mut self, check: bool) -> Self {
+        self.settings.options.checks.global_race = check;
+        self
+    }
+
     /// Reports warps that come to a barrier divided, and `.sync` instructions with wrong masks
     /// ([`ReportKind::Synchronisation`](crate::ReportKind::Synchronisation)). Kernels run on one thread. Default: off.
     pub fn synccheck(mut self, check: bool) -> Self {

@@ -12,6 +12,7 @@
 //! | [ordering](#ordering) | operations that touch the same bytes and that nothing orders | [`check_order`](crate::Builder::check_order) | on | less than executing the operation |
 //! | [host memory](#host-memory) | changes of what an asynchronous copy has borrowed | [`watch_host`](crate::Builder::watch_host) | on | a second copy of at most a MiB |
 //! | [shared memory](#shared-memory) | races of a block's threads | [`racecheck`](crate::Builder::racecheck) | off | kernels run many times slower, on one thread |
+//! | [global memory](#global-memory) | races of a kernel's threads, also between blocks | [`global_races`](crate::Builder::global_races) | off | kernels run many times slower, on one thread |
 //! | [synchronisation](#synchronisation) | divided barriers, wrong masks | [`synccheck`](crate::Builder::synccheck) | off | kernels run on one thread |
 //! | [releases](#releases) | releases and handles that are wrong | | on | none |
 //! | [leaks](#leaks) | what was never released | asking for [`leaks`](crate::Simulator::leaks) | | none until asked |
@@ -101,6 +102,25 @@
 //! let (simulator, cuda) = start(Simulator::builder().racecheck(true));
 //! run(&cuda, "st.shared.u32 [words], %r1;", 0); // 64 threads, one word
 //! assert!(kinds(&simulator).contains(&ReportKind::SharedRace));
+//! # }
+//! ```
+//!
+//! # Global memory
+//! Two threads of one launch access the same bytes of global memory, at least one of them writes, not both are atomic or volatile, and nothing
+//! orders the two: within a block no barrier, between blocks no fence with a flag, no barrier of the grid, no lock. Each report names both threads
+//! with their lines, and what is missing: everything, only a fence behind the read of the flag, or the scope of an atomic operation. Writes
+//! of what is there already are no race.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs"));
+//! # fn main() {
+//! let (simulator, cuda) = start(Simulator::builder().global_races(true));
+//! let word = memory(&cuda, 4);
+//! run(&cuda, "st.global.u32 [%rd1], %r1;", word); // two warps, one word
+//! let report = &simulator.reports()[0];
+//! assert_eq!(report.kind, ReportKind::GlobalRace);
+//! let other = report.other.as_ref().unwrap();
+//! assert_ne!(report.thread, Some(other.thread));
 //! # }
 //! ```
 //!

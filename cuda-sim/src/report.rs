@@ -44,6 +44,8 @@ pub enum ReportKind {
     /// Two threads of a block or cluster access the same shared memory, and nothing orders them; or a block of a cluster ends, and nothing made
     /// it wait for another one, or for an asynchronous operation, that uses its shared memory.
     SharedRace,
+    /// Two threads of a kernel access the same global memory, and nothing orders them.
+    GlobalRace,
     /// Threads of a warp synchronise in a way that has no meaning, or an asynchronous operation is one that cannot be.
     Synchronisation,
     /// A call through an address at which there is no function, or not one that can be called so.
@@ -161,13 +163,16 @@ impl Report {
             | FindingKind::MissingProxyFence
             | FindingKind::OperationOutlivesBlock => ReportKind::SharedRace,
             FindingKind::UninitialisedRead { .. } => ReportKind::UninitialisedRead,
+            FindingKind::GlobalRace { .. } => ReportKind::GlobalRace,
             _ => ReportKind::Synchronisation,
         };
         let mut report = Self::new(kind, finding.to_string(), call);
         report.at(&finding.second);
         report.kernel = Some(finding.kernel);
         report.address = finding.address;
-        if let FindingKind::UninitialisedRead { size, .. } = finding.kind {
+        if let FindingKind::UninitialisedRead { size, .. } | FindingKind::GlobalRace { size, .. } =
+            finding.kind
+        {
             report.size = Some(size);
         }
         if finding.first != finding.second {

@@ -1,4 +1,4 @@
-//! Mistakes of a block's or cluster's threads among themselves that a launch can be asked to look for.
+//! Mistakes of a launch's threads among themselves that a launch can be asked to look for.
 
 use std::fmt;
 
@@ -21,6 +21,18 @@ use crate::exec::RANK_SHIFT;
 /// use from its start until a thread has waited for it, by the phase of its barrier or by its group, and for other threads until they are
 /// ordered behind that one. Copies from shared memory see what threads wrote there only behind a `fence.proxy.async`.
 ///
+/// # What `global_race` sees
+/// The same of global memory, for all threads of the launch. Threads of different clusters are ordered by fences and flags as the memory
+/// model has it: what a thread did before a fence (`__threadfence()`) and a strong write behind it (atomic, volatile, relaxed), or before a
+/// release, comes before what another one does after it has read that value, or a later one, and gone through a fence, or acquired it. Barriers
+/// of blocks carry this on to the other threads, so that barriers of grids, locks, queues and "the last block" are in order, if the fences are
+/// there. The scope of accesses and fences counts: what is strong for a block only is not for others.
+///
+/// Nothing is said about accesses that are strong enough on both sides, about a write of what is there already, about the lanes of one
+/// instruction, and about asynchronous copies and matrix loads. Of each four bytes, the last write and two reads are remembered, of the last
+/// 16 MiB that the launch has touched. Inside a cluster, strong accesses to one address order what comes before and after them without any
+/// fence, as above.
+///
 /// # What `sync` sees
 /// Threads of one warp that meet at a barrier from different instructions where the form wants the whole warp at one (`bar.sync`,
 /// `barrier.sync.aligned`), and `.sync` instructions of a warp by a lane that its own mask does not name, or with different masks.
@@ -28,8 +40,44 @@ use crate::exec::RANK_SHIFT;
 pub struct Checks {
     /// Accesses to shared memory that race.
     pub race: bool,
+    /// Accesses to global memory that race.
+    pub global_race: bool,
     /// Barriers that a warp reaches divided, and wrong masks.
     pub sync: bool,
+}
+
+/// What a thread does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Access {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+    /// It changes it atomically.
+    Update,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+            Self::Update => "changes atomically",
+        })
+    }
+}
+
+/// What is missing between two accesses for an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Everything.
+    Order,
+    /// The second thread has read what was to tell it of the first access, without a fence afterwards.
+    Fence,
+    /// Both are atomic or otherwise strong, but only among the threads of their own blocks or clusters.
+    Scope,
 }
 
 /// What was found.
@@ -58,6 +106,17 @@ pub enum FindingKind {
     NotInMask,
     /// Lanes that meet at a `.sync` instruction have different masks.
     DifferentMasks,
+    /// Accesses of two threads of the launch to the same global memory.
+    GlobalRace {
+        /// What the first thread does.
+        first: Access,
+        /// What the second thread does.
+        second: Access,
+        /// Bytes that the second thread accesses.
+        size: usize,
+        /// What is missing.
+        cause: Cause,
+    },
     /// A read of global memory that nothing had written, which every launch looks for: of each instruction, the first one in the order in
     /// which blocks start, for the first instructions that have one. One thread makes it: both places are the same.
     UninitialisedRead {
@@ -78,7 +137,7 @@ impl FindingKind {
     }
 }
 
-/// A mistake of the threads of a block. Of each pair of instructions, the first is reported.
+/// A mistake of the threads of a launch. Of each pair of instructions, the first is reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of mistake.
@@ -89,8 +148,8 @@ pub struct Finding {
     pub first: Place,
     /// What was executed then.
     pub second: Place,
-    /// The byte of shared memory that both access, with the number of the block in its cluster from bit 24 on, or the first byte that is
-    /// read.
+    /// The byte of shared memory that both access, with the number of the block in its cluster from bit 24 on, or the first byte of
+    /// global memory that the second one accesses.
     pub address: Option<u64>,
 }
 
@@ -123,6 +182,11 @@ impl fmt::Display for Finding {
             FindingKind::NotInMask => "is not in the mask of the instruction that it executes",
             FindingKind::DifferentMasks => "has another mask than a lane that it meets",
             FindingKind::UninitialisedRead { .. } => "reads what nothing had written",
+            FindingKind::GlobalRace { second, .. } => match second {
+                Access::Read => "reads global memory that another thread writes",
+                Access::Write => "writes global memory that another thread uses",
+                Access::Update => "changes global memory atomically that another thread uses",
+            },
         };
         write!(f, "kernel `{}`", self.kernel)?;
         if self.second.function != self.kernel {
@@ -137,6 +201,10 @@ impl fmt::Display for Finding {
                 f,
                 ": address {address:#x}, {size} bytes, of which byte {first} is the first such"
             )?,
+            (FindingKind::GlobalRace { size, cause, .. }, Some(address)) => {
+                let why = self.why_unordered(cause);
+                write!(f, ": address {address:#x}, {size} bytes; {why}")?;
+            }
             (kind, Some(address)) => {
                 let (rank, offset) = (address >> RANK_SHIFT, address & ((1 << RANK_SHIFT) - 1));
                 if rank == 0 {
@@ -153,9 +221,33 @@ impl fmt::Display for Finding {
             }
             (_, None) => {}
         }
-        if self.first != self.second {
-            write!(f, "; the other: {}", self.first)?;
+        match self.kind {
+            FindingKind::GlobalRace { first, .. } => {
+                write!(f, "; the other thread {first} it: {}", self.first)
+            }
+            _ if self.first != self.second => write!(f, "; the other: {}", self.first),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+}
+
+impl Finding {
+    /// What is missing between two accesses to global memory, and what to do.
+    fn why_unordered(&self, cause: Cause) -> &'static str {
+        match cause {
+            Cause::Fence => {
+                "it has read what the other one told it without a fence afterwards (`__threadfence()`, or a load that acquires)"
+            }
+            Cause::Scope => {
+                "both are atomic or volatile, but one only among the threads of its own block or cluster (take the scope of the device)"
+            }
+            Cause::Order if self.first.block == self.second.block => {
+                "nothing orders the two (a barrier between them would, `__syncthreads()`)"
+            }
+            Cause::Order => {
+                "nothing orders the two, which are in different blocks (atomic operations on the data do, a fence and a flag between them, a \
+                 barrier of the grid, or another launch)"
+            }
+        }
     }
 }

@@ -284,8 +284,21 @@ pub(crate) struct Touch {
     pub(crate) kind: TouchKind,
     /// Bytes of each lane.
     pub(crate) size: u32,
-    /// Volatile, atomic, or with an order of its own.
-    pub(crate) strong: bool,
+    /// Volatile, atomic, or with an order of its own, up to there.
+    pub(crate) strong: Option<Reach>,
+    /// Whether what its thread does afterwards comes after what made the value that it reads.
+    pub(crate) acquires: bool,
+    /// Whether what its thread did before comes before what reads the value that it writes.
+    pub(crate) releases: bool,
+}
+
+/// Between which threads a strong access is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    Block,
+    Cluster,
+    /// All of the device, or of the system.
+    Device,
 }
 
 /// The rows of a function.

@@ -29,5 +29,6 @@ pub(crate) use env::{Env, LaneError};
 pub(crate) use findings::{Seen, Site};
 pub(crate) use flight::{GroupKind, Operation, Origin, Poll, Reduction, SharedAt, Target};
 pub use grid::run;
+pub(crate) use race::fence;
 pub(crate) use scope::Scope;
 pub(crate) use spaces::{CALL_PARAMS, Space, resolve};

@@ -61,6 +61,7 @@ impl<'a> Launch<'a> {
             services: &NoServices,
             checks: Checks {
                 race: false,
+                global_race: false,
                 sync: false,
             },
             limits: Limits::DEFAULT,

@@ -108,7 +108,7 @@ mod program;
 mod registers;
 mod services;
 
-pub use check::{Checks, Finding, FindingKind};
+pub use check::{Access, Cause, Checks, Finding, FindingKind};
 pub use exec::run;
 pub use fault::{Fault, FaultKind, Interaction, Place, SourceLine, Unsupported, Window};
 pub use launch::{Launch, Limits, Statistics, StillRunning};

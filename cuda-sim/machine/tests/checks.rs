@@ -28,6 +28,7 @@ impl Services for Recorder {
 
 const BOTH: Checks = Checks {
     race: true,
+    global_race: true,
     sync: true,
 };
 

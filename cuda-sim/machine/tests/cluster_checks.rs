@@ -42,6 +42,7 @@ fn findings(body: &str) -> Vec<Finding> {
             services: &recorder,
             checks: Checks {
                 race: true,
+                global_race: true,
                 sync: true,
             },
             seed,

@@ -107,6 +107,7 @@ fn clusters_changed_at_random() {
                 threads: 1 + random.below(2),
                 checks: Checks {
                     race: random.below(2) == 0,
+                    global_race: random.below(2) == 0,
                     sync: random.below(2) == 0,
                 },
                 limits: Limits {

@@ -6,7 +6,7 @@ use cuda_ptx::Operand;
 
 use super::function::{Decoder, Why};
 use crate::code::Op;
-use crate::exec::{Space, wait_for_prerequisite};
+use crate::exec::{Space, fence, wait_for_prerequisite};
 use crate::ops::map::Ty;
 use crate::ops::{asynchronous, moves};
 
@@ -41,11 +41,16 @@ impl<'a> Decoder<'_, 'a> {
         operands: &[Operand<'a>],
     ) -> Result<bool, Why> {
         match (mnemonic, operands) {
-            (["membar", "cta" | "gl" | "sys"], []) => {}
+            (["membar", "cta"], []) => {}
+            (["membar", "gl" | "sys"], []) => self.push(self.instr(Op::Access(fence))),
             (["fence", "proxy", "async"] | ["fence", "proxy", "async", "shared::cta" | "shared::cluster"], []) => {
                 self.push(self.instr(Op::Access(asynchronous::fence)));
             }
-            (["fence", modifiers @ ..], []) if is_fence(modifiers) => {}
+            (["fence", modifiers @ ..], []) if is_fence(modifiers) => {
+                if let ["gpu" | "sys"] | [_, "gpu" | "sys"] = modifiers {
+                    self.push(self.instr(Op::Access(fence)));
+                }
+            }
             (["nanosleep", "u32"], [time]) => {
                 self.source(time, Ty::B32)?;
             }

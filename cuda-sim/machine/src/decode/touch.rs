@@ -1,6 +1,6 @@
 //! What an instruction does to memory, for the checks that watch accesses.
 
-use crate::code::{Instr, Op, Touch, TouchKind};
+use crate::code::{Instr, Op, Reach, Touch, TouchKind};
 
 /// Bytes of a type by its name.
 fn type_size(name: &str) -> Option<u32> {
@@ -22,20 +22,27 @@ pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch
     let index = pushed
         .iter()
         .rposition(|it| matches!(it.op, Op::Access(_) | Op::Poll(_)))?;
-    let strong = mnemonic.iter().any(|part| {
-        matches!(
-            *part,
-            "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" | "mmio"
-        )
-    });
-    let (kind, strong) = match *mnemonic.first()? {
+    let has = |names: &[&str]| mnemonic.iter().any(|part| names.contains(part));
+    let reach = if has(&["cta"]) {
+        Reach::Block
+    } else if has(&["cluster"]) {
+        Reach::Cluster
+    } else {
+        Reach::Device
+    };
+    let is_strong = has(&[
+        "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio",
+        // Programs pass flags with them.
+        "cv", "wt",
+    ]);
+    let (kind, is_strong) = match *mnemonic.first()? {
         // They tell the checks themselves.
         "st" | "red" if mnemonic.get(1) == Some(&"async") => return None,
         "mbarrier" if matches!(mnemonic.get(1), Some(&("test_wait" | "try_wait"))) => {
             (TouchKind::Await, true)
         }
-        "ld" | "ldu" => (TouchKind::Read, strong),
-        "st" => (TouchKind::Write, strong),
+        "ld" | "ldu" => (TouchKind::Read, is_strong),
+        "st" => (TouchKind::Write, is_strong),
         "atom" | "red" | "mbarrier" => (TouchKind::Update, true),
         _ => return None,
     };
@@ -47,5 +54,12 @@ pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch
         _ => None,
     });
     let size = size * count.unwrap_or(1);
-    Some((index, Touch { kind, size, strong }))
+    let touch = Touch {
+        kind,
+        size,
+        strong: is_strong.then_some(reach),
+        acquires: has(&["acquire", "acq_rel"]),
+        releases: has(&["release", "acq_rel"]),
+    };
+    Some((index, touch))
 }

@@ -178,7 +178,7 @@ impl Cluster {
         let threads = shape.launch.block.iter().product::<u32>() * count as u32;
         self.common.barrier = ClusterBarrier::new(threads);
         self.common.flight = Flight::new(shape.launch.seed, start.block);
-        self.common.race = (shape.launch.checks.race).then(|| Box::new(Race::new(shape)));
+        self.common.race = Race::new(shape, start.block);
         self.first = start.first_warp % count.max(1);
         for (rank, block) in (0..).zip(&mut self.blocks) {
             let index = shape.block_of_rank(start.block, rank);

@@ -1,10 +1,13 @@
 //! What a warp sees beside its registers.
 
+use std::sync::Mutex;
+
 use crate::code::Special;
 use crate::exec::barriers::Barriers;
 use crate::exec::cluster::{Common, Peers};
 use crate::exec::findings::Findings;
 use crate::exec::local::LocalMemory;
+use crate::exec::race::GlobalRaces;
 use crate::exec::unwritten::Unwritten;
 use crate::{FaultKind, Launch, Memory, Program};
 
@@ -27,6 +30,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) stack_limit: u32,
     /// Where the checks put what they find; nothing where none is on.
     pub(crate) findings: Option<Findings>,
+    /// What is known of accesses to global memory, where races among them are looked for.
+    pub(crate) races: Option<Mutex<GlobalRaces>>,
 }
 
 /// A warp's surroundings while it runs.

@@ -9,7 +9,7 @@ use crate::exec::patience::{Age, Patience};
 use crate::exec::templates::Templates;
 use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::{Meter, WarpFault};
-use crate::exec::{interleave, sequence};
+use crate::exec::{interleave, race, sequence};
 use crate::{
     Checks, Fault, FaultKind, Kernel, Launch, Memory, Place, Program, Statistics, StillRunning,
     WARP_SIZE,
@@ -56,6 +56,7 @@ pub fn run(
             .saturating_add(launch.limits.stack_bytes)
             .min(launch.limits.local_bytes),
         findings: (launch.checks != Checks::default()).then(|| Findings::new(kernel)),
+        races: race::of_launch(launch.checks.global_race),
     };
     let templates = Templates::new(kernel, &shape);
     let grid = Grid {

@@ -205,7 +205,11 @@ fn assert_fail(
 fn allocate(i: &Instr, scope: &mut Scope, env: &mut Env<'_>, mask: u32) -> Result<(), LaneError> {
     each(i, scope, env, mask, |caller| {
         let size = caller.argument(0);
-        let address = caller.env.shape.launch.services.allocate(size);
+        let shape = caller.env.shape;
+        let address = shape.launch.services.allocate(size);
+        if let Some(mut races) = shape.global_races() {
+            races.forget(address, size);
+        }
         caller.give(address);
         Ok(())
     })

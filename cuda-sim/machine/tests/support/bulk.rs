@@ -90,7 +90,11 @@ pub(crate) fn run_text(
     let launch = Launch {
         cluster: Some([cluster, 1, 1]),
         services: &recorder,
-        checks: Checks { race, sync: race },
+        checks: Checks {
+            race,
+            global_race: race,
+            sync: race,
+        },
         limits: Limits {
             instructions: 5_000_000,
             ..Limits::DEFAULT

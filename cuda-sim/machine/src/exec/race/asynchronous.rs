@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::known::{Known, join, learn};
+use super::known::learn;
 use super::{Race, Record};
 use crate::check::FindingKind;
 use crate::code::TouchKind;
@@ -40,7 +40,7 @@ fn address(at: SharedAt) -> u64 {
 
 impl Race {
     fn all_threads(&self) -> u32 {
-        self.known.len() as u32
+        self.threads.clocks.len() as u32
     }
 
     /// Whether an operation made the access, rather than a thread.
@@ -65,24 +65,23 @@ impl Race {
 
     /// Lanes make what is known to them visible to asynchronous copies.
     pub(crate) fn fence(&mut self, rank: u32, warp: u32, lanes: u32) {
-        self.now += 1;
-        let all = self.known.len();
-        for thread in self.threads_of(rank, warp, lanes) {
-            let known = Arc::make_mut(&mut self.known[thread as usize]);
+        self.threads.now += 1;
+        let all = self.threads.clocks.len();
+        for thread in self.threads.of(rank, warp, lanes) {
+            let known = Arc::make_mut(&mut self.threads.clocks[thread as usize].own);
             known.resize(known.len().max(2 * all), 0);
             let (own, visible) = known.split_at_mut(all);
             for (visible, own) in visible.iter_mut().zip(own) {
                 *visible = (*visible).max(*own);
             }
-            known[all + thread as usize] = self.now;
+            known[all + thread as usize] = self.threads.now;
         }
     }
 
     /// Whether what a thread wrote is visible to a copy that another starts.
     fn is_visible(&self, thread: u32, write: &Record) -> bool {
-        let place = (self.all_threads() + write.agent) as usize;
-        let known = self.known[thread as usize].get(place);
-        known.is_some_and(|&time| write.time < time)
+        let place = self.all_threads() + write.agent;
+        write.time < self.threads.known(thread, place)
     }
 
     /// Notes an operation when it is started, and reports what it races with. `by_proxy`: it does not see what threads write without a
@@ -95,8 +94,11 @@ impl Race {
     ) {
         self.instances += 1;
         operation.instance = self.instances;
+        if self.bytes.is_empty() {
+            return;
+        }
         let seen = operation.seen;
-        let thread = shape.rank_of(seen.block) * self.threads + seen.thread;
+        let thread = shape.rank_of(seen.block) * self.threads.in_block + seen.thread;
         let record = Record {
             time: IN_FLIGHT,
             thread,
@@ -152,7 +154,7 @@ impl Race {
     fn settle(&mut self, instance: u32, started: &Started, agent: u32) {
         for (at, size) in started.uses.into_iter().flatten() {
             let start = at.rank as usize * self.block_bytes + at.offset;
-            let now = self.now;
+            let now = self.threads.now;
             for byte in self.bytes.iter_mut().skip(start).take(size) {
                 let records = [&mut byte.write].into_iter().chain(&mut byte.reads);
                 for record in records.filter(|it| it.instance == instance) {
@@ -180,9 +182,9 @@ impl Race {
     pub(crate) fn end_phase(&mut self, at: SharedAt) {
         let address = address(at);
         if let Some(&agent) = self.asynchronous.barriers.get(&address) {
-            self.now += 1;
-            let known = self.places.entry(address).or_default();
-            learn(known, agent, self.now);
+            self.threads.now += 1;
+            let known = self.threads.places.entry(address).or_default();
+            learn(&mut known.own, agent, self.threads.now);
         }
     }
 
@@ -228,16 +230,6 @@ impl Race {
                 let seen = self.seen(started.site, started.thread, shape, block);
                 let kind = FindingKind::OperationOutlivesBlock;
                 findings.add(shape, kind, [seen, seen], Some(address(at)));
-            }
-        }
-    }
-
-    /// What was known at an address is known to a thread.
-    pub(super) fn learn_at(&mut self, thread: u32, address: u64) {
-        if let Some(there) = self.places.get(&address) {
-            let own: &mut Known = &mut self.known[thread as usize];
-            if !Arc::ptr_eq(own, there) {
-                join(own, there);
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::code::{Code, Instr, NONE, Op};
 use crate::exec::cluster::SharedView;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::places::Group;
-use crate::exec::race::{Lanes, Race, Suspect};
+use crate::exec::race::{Lanes, Observed};
 use crate::exec::scope::Scope;
 use crate::exec::warp::Meter;
 use crate::ops::compare::Combine;
@@ -131,17 +131,17 @@ fn run_group<const CHECKED: bool>(
                 if active != 0 {
                     env.common.flight.waiting.accesses += 1;
                     env.clock = clock + (start - meter.fuel);
-                    let suspects = if CHECKED {
+                    let observed = if CHECKED {
                         observe(i, pc, scope, code, env, active)
                     } else {
-                        Vec::new()
+                        None
                     };
                     if let Err(error) = run(i, scope, env, active) {
                         scope.places.set(mask, pc);
                         return Outcome::Event(Event::Fault(pc, error));
                     }
-                    if CHECKED {
-                        Race::confirm(suspects, env.shape, &env.shared_view());
+                    if let Some(observed) = observed {
+                        observed.confirm(env, active);
                     }
                 }
             }
@@ -278,7 +278,8 @@ fn observe(
     code: &Code,
     env: &mut Env<'_>,
     active: u32,
-) -> Vec<Suspect> {
+) -> Option<Observed> {
+    let memory = env.memory(active);
     match (&mut env.common.race, code.touches.get(&pc)) {
         (Some(race), Some(&touch)) => {
             let shared = SharedView {
@@ -290,8 +291,8 @@ fn observe(
                 warp: env.warp,
                 mask: active,
             };
-            race.observe(i, touch, scope, env.shape, &shared, warp)
+            Some(race.observe(i, touch, scope, env.shape, (&shared, memory), warp))
         }
-        _ => Vec::new(),
+        _ => None,
     }
 }
