@@ -1,5 +1,6 @@
 //! Declared kernels: what their methods do, and what they refuse.
 
+mod behaviour;
 mod blame;
 mod globals;
 mod load;

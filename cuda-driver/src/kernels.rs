@@ -4,6 +4,7 @@
 //! between types of Rust and of C++ by which declarations are compared with kernels.
 
 mod arguments;
+mod behaviour;
 mod bounds;
 mod declaration;
 mod declared;

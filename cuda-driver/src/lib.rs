@@ -219,6 +219,16 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 /// vectors, `&mut` with pointers that are not `const`, other types by size, and by name where they implement
 /// [`KernelType`](crate::kernels::KernelType). In doubt a declaration is taken.
 ///
+/// What a kernel does is compared too, where its PTX is known: each address is followed from the parameters on, through calls. Refused is
+/// `&[T]` behind which the kernel certainly writes, in an `unsafe fn` too; elements of `f32` or `f64` that the kernel computes with as
+/// floating-point numbers of another size, where no mangled name tells their type; and `waits` where a thread may touch memory, or call
+/// what is not known, before it has waited, or where `ld.global.nc` is used. Wide copies, bytes and integers of any size, and addresses
+/// that come from memory or may be one of several are taken. What else is right can be said so:
+///
+/// * memory that the kernel only writes for some values of its arguments, or by atomics that change nothing, is `&mut [T]`;
+/// * elements that are other numbers to the kernel are integers or bytes, `&[u32]`, `&[u8]`;
+/// * the address itself is a value in an `unsafe fn`: `u64`, or a struct of one where the kernel's name says that it is a pointer.
+///
 /// # `#[launch(…)]`
 ///
 /// | | |
@@ -231,7 +241,7 @@ pub use stream::{AnyStream, BorrowedStream, PerThreadStream, Stream, StreamFlags
 /// | `shared = bytes`, `shared <= bytes` | dynamic shared memory, fixed or up to the caller; otherwise none |
 /// | `cluster = n`, `cluster = (x, y, z)` | thread block clusters |
 /// | `cooperative` | all blocks run at the same time |
-/// | `waits` | at least one thread, and each before it touches memory, executes `griddepcontrol.wait`, so callers may choose programmatic dependent launch; it reads nothing by `ld.global.nc` (`__ldg`, `const … *__restrict__`), which may come before the wait |
+/// | `waits` | at least one thread, and each before it touches memory, executes `griddepcontrol.wait`, so callers may choose programmatic dependent launch; it reads nothing by `ld.global.nc` (`__ldg`, `const … *__restrict__`), which may come before the wait. Where PTX is known this is checked, but not that some thread waits |
 /// | `globals(name, mut name)` | the global variables that the kernel reads, and those that it writes |
 ///
 /// Where something is open, there is a second method, `vector_add_with(config, …)`; what is not declared stays fixed.

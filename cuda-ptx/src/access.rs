@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 pub use kernel::KernelAccesses;
 
-use crate::{Function, Module, ParseError, Position, ScalarType, SourceLine, Statement};
+use crate::{Function, Module, ParseError, Position, ScalarType, SourceLine, SourceMap, Statement};
 use form::Form;
 use function::{analyse, callees};
 use names::Globals;
@@ -36,8 +36,10 @@ pub enum AccessKind {
     Write,
     /// It is read and written in one step: `atom`, `red`.
     Update,
-    /// An instruction, or a function, of which it is not known what it does.
+    /// An instruction of which it is not known what it does.
     Unknown,
+    /// A call of a function of which nothing is known.
+    Call,
 }
 
 /// An access to memory that may be global.
@@ -65,6 +67,27 @@ pub struct Access<'a> {
     pub line: Option<SourceLine<'a>>,
 }
 
+impl Access<'_> {
+    /// Where it stands, as people are told: `PTX line 41 (scale.cu:7)`. Of what was inlined it is the place where that was done.
+    #[must_use]
+    pub fn place(&self, sources: &SourceMap<'_>) -> String {
+        let mut place = format!("PTX line {}", self.position.line);
+        let source = self.line.map(|line| match line.inlined {
+            Some(inlined) => (inlined.file, inlined.line),
+            None => (line.file, line.line),
+        });
+        // Line 0 is code that the compiler made.
+        let source = source.filter(|(_, line)| *line > 0);
+        if let Some((path, line)) =
+            source.and_then(|(file, line)| Some((sources.file(file)?, line)))
+        {
+            let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+            place += &format!(" ({name}:{line})");
+        }
+        place
+    }
+}
+
 /// Finds what the kernels of a module do through their parameters.
 ///
 /// ```
@@ -86,7 +109,8 @@ pub struct Access<'a> {
 /// let found = cuda_ptx::Accesses::new(&module).of(scale)?;
 /// let store = found.write_through(0, |_| true).ok_or("none")?;
 /// assert_eq!(store.position.line, 11);
-/// assert_eq!(found.number_behind(0, |_| true), Some(cuda_ptx::ScalarType::F32));
+/// let number = found.number_behind(0, |_| true).ok_or("none")?;
+/// assert_eq!(number.number, Some(cuda_ptx::ScalarType::F32));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -1,10 +1,13 @@
 //! Comparing declarations with the kernels of a PTX image while the program is compiled.
 
-use cuda_ptx::{CScalar, CType, Function, KernelName, Module, Signature};
+use std::cell::RefCell;
+
+use cuda_ptx::{Accesses, CScalar, CType, Function, KernelName, Module, Signature, SourceMap};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Error;
 
+use crate::access::{Comparison, Number};
 use crate::syntax::{Block, Expression, Kernel, Launch};
 
 /// Names that an error lists.
@@ -14,16 +17,28 @@ const MOST_NAMES: usize = 6;
 pub(crate) struct Found {
     /// The name in the image.
     pub(crate) symbol: String,
-    /// For each parameter its size, type (an expression of `FoundType`), and how an error says it.
-    pub(crate) parameters: Vec<(usize, TokenStream, String)>,
+    pub(crate) parameters: Vec<FoundParameter>,
     /// The names in the image of the global variables that are declared.
     pub(crate) globals: Vec<String>,
+}
+
+/// What was found for a parameter.
+pub(crate) struct FoundParameter {
+    pub(crate) size: usize,
+    /// Its type, an expression of `FoundType`.
+    pub(crate) ty: TokenStream,
+    /// How an error says it.
+    pub(crate) text: String,
+    /// What the kernel computes with behind it.
+    pub(crate) number: Option<Number>,
 }
 
 /// The kernels of an image, with their names taken apart.
 pub(crate) struct Kernels<'a> {
     module: &'a Module<'a>,
     names: Vec<KernelName>,
+    accesses: RefCell<Accesses<'a, 'a>>,
+    sources: SourceMap<'a>,
 }
 
 impl<'a> Kernels<'a> {
@@ -31,6 +46,8 @@ impl<'a> Kernels<'a> {
         let names = module.entries().map(|entry| KernelName::of(entry.name));
         Self {
             names: names.collect(),
+            accesses: RefCell::new(Accesses::new(module)),
+            sources: SourceMap::new(module),
             module,
         }
     }
@@ -73,14 +90,23 @@ impl<'a> Kernels<'a> {
                 errors.push(Error::new(span, text));
             }
         }
-        let parameters = signature.parameters.iter().map(|it| {
+        let seen = self.seen(kernel, entry, &signature, errors);
+        let parameters = signature.parameters.iter().enumerate();
+        let parameters = parameters.map(|(index, it)| {
             let text = match it.ty {
                 CType::Integer => format!("an integer or address of {} bytes", it.size),
                 CType::Bytes | CType::Unknown => format!("something of {} bytes", it.size),
                 CType::Named(ref name) => format!("`{name}` of {} bytes", it.size),
                 ref other => format!("`{other}`"),
             };
-            (it.size, found_type(&it.ty), text)
+            // A kernel that writes behind `const` is to be declared as what it does.
+            let is_written = seen.as_ref().is_some_and(|it| it.is_written(index));
+            FoundParameter {
+                size: it.size,
+                ty: found_type(&it.ty, is_written),
+                text,
+                number: seen.as_ref().and_then(|it| it.number(index)),
+            }
         });
         let globals = self.globals(kernel, entry, errors);
         Some(Found {
@@ -88,6 +114,26 @@ impl<'a> Kernels<'a> {
             globals,
             parameters: parameters.collect(),
         })
+    }
+
+    /// What the kernel does, compared with the declaration; nothing if its body is no PTX that can be read.
+    fn seen<'c>(
+        &'c self,
+        kernel: &'c Kernel,
+        entry: &Function<'a>,
+        signature: &'c Signature,
+        errors: &mut Vec<Error>,
+    ) -> Option<Comparison<'c>> {
+        let found = self.accesses.borrow_mut().of(entry).ok()?;
+        let comparison = Comparison {
+            kernel,
+            signature,
+            found,
+            sources: &self.sources,
+        };
+        comparison.writes(errors);
+        comparison.waits(errors);
+        Some(comparison)
     }
 
     /// The names in the image of the variables that are declared, which must be all that the kernel refers to.
@@ -276,10 +322,11 @@ fn constant_dimensions(list: &[Expression]) -> Option<[u128; 3]> {
 }
 
 /// The type as an expression of `FoundType`, in whose scope its names are.
-fn found_type(ty: &CType) -> TokenStream {
+fn found_type(ty: &CType, is_written: bool) -> TokenStream {
     match ty {
         CType::Pointer { to, is_const } => {
             let to = found_element(to);
+            let is_const = *is_const && !is_written;
             quote!(p::FoundType::Pointer { to: #to, is_const: #is_const })
         }
         CType::Scalar(_) | CType::Vector { .. } | CType::Named(_) => {

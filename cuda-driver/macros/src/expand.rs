@@ -10,8 +10,9 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Error, Ident};
 
-use crate::compare::{Found, Kernels};
-use crate::syntax::{ImageKind, Input, Kind, Parameter, Set};
+use crate::access::Number;
+use crate::compare::{Found, FoundParameter, Kernels};
+use crate::syntax::{ImageKind, Input, Kernel, Kind, Parameter, Set};
 use crate::{check, image};
 
 /// The whole expansion, or what is wrong.
@@ -107,8 +108,10 @@ fn assertions(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenS
         let Some(found) = found else {
             continue;
         };
-        for (parameter, (size, ty, text)) in kernel.parameters.iter().zip(&found.parameters) {
+        for (parameter, found) in kernel.parameters.iter().zip(&found.parameters) {
+            let FoundParameter { size, ty, text, .. } = found;
             let declared = declared(parameter);
+            let number = number(kernel, parameter, found);
             let is_char = ["char", "&[char", "&mut [char"]
                 .iter()
                 .any(|it| parameter.text.trim_start_matches("Option<").starts_with(it));
@@ -132,11 +135,27 @@ fn assertions(set: &Set, found: &[Option<Found>], krate: &TokenStream) -> TokenS
                     if !PARAMETER.fits(&FOUND) {
                         #panic;
                     }
+                    #number
                 };
             });
         }
     }
     all
+}
+
+/// The check of what the kernel computes with behind a parameter.
+fn number(kernel: &Kernel, parameter: &Parameter, found: &FoundParameter) -> Option<TokenStream> {
+    let Number { size, text } = found.number.as_ref()?;
+    let message = format!(
+        "parameter `{}` of `{}` is declared `{}`, but {text}",
+        parameter.name, kernel.name, parameter.text
+    );
+    let panic = quote_spanned!(parameter.span=> ::core::panic!("{}", #message));
+    Some(quote! {
+        if !PARAMETER.may_hold_floats_of(#size) {
+            #panic;
+        }
+    })
 }
 
 /// A parameter as an expression of `p::Parameter`.

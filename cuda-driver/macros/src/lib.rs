@@ -1,9 +1,10 @@
 //! The macro [`kernels!`] of `cuda-driver`, which exports it; nothing else needs this crate.
 //!
 //! A declaration is parsed (`syntax`), checked in itself (`check`), compared with the kernels of its image where that is PTX (`image`,
-//! `compare`), and becomes a struct with a method for each kernel (`expand`).
+//! `compare`, `access`), and becomes a struct with a method for each kernel (`expand`).
 #![forbid(unsafe_code)]
 
+mod access;
 mod check;
 mod compare;
 mod expand;

@@ -19,6 +19,8 @@ pub struct Kernel {
     pub shared_bytes: Option<u32>,
     /// The names of the global variables that it touches, and whether it writes them; nothing if it does not say.
     pub globals: Option<&'static [(&'static str, bool)]>,
+    /// Whether every thread waits for the kernel in front before it touches memory.
+    pub waits: bool,
 }
 
 /// Where a module comes from.
@@ -153,6 +155,15 @@ impl Parameter {
             (_, FoundType::Value(element)) => {
                 matches!(element, FoundElement::Named(_) | FoundElement::Unknown)
             }
+        }
+    }
+
+    /// Whether a kernel may compute with floating-point numbers of that size behind it; of other types of elements nobody knows.
+    #[must_use]
+    pub const fn may_hold_floats_of(&self, size: usize) -> bool {
+        match (self.element.kind, self.element.lanes) {
+            (Kind::Float, 1..) => self.size / self.element.lanes == size,
+            _ => true,
         }
     }
 
@@ -319,6 +330,16 @@ mod tests {
             FoundElement::Address,
             true
         ));
+    }
+
+    #[test]
+    fn floats_that_are_computed_with() {
+        let float = parameter::<f32>(Access::Read);
+        assert!(float.may_hold_floats_of(4) && !float.may_hold_floats_of(8));
+        assert!(parameter::<[f32; 2]>(Access::Write).may_hold_floats_of(4));
+        // Bits of anything.
+        assert!(parameter::<u8>(Access::Read).may_hold_floats_of(8));
+        assert!(parameter::<u32>(Access::Read).may_hold_floats_of(2));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use cuda_ptx::{CScalar, CType};
 
 use super::declaration::{FoundElement, FoundType, NumberKind};
 
-/// The type that the comparison works on.
-pub(super) fn found_type(ty: &CType) -> FoundType<'_> {
+/// The type that the comparison works on. A `const` that the kernel does not keep is none.
+pub(super) fn found_type(ty: &CType, is_written: bool) -> FoundType<'_> {
     match ty {
         CType::Pointer { to, is_const } => FoundType::Pointer {
             to: found_element(to),
-            is_const: *is_const,
+            is_const: *is_const && !is_written,
         },
         CType::Scalar(_) | CType::Vector { .. } | CType::Named(_) => {
             FoundType::Value(found_element(ty))

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use cuda_ptx::{CType, KernelName};
 
+use super::behaviour::{self, Seen};
 use super::declaration::{Found, FoundType, Kernel, Origin};
 use super::found::found_type;
 use super::table::Table;
@@ -35,10 +36,20 @@ pub unsafe fn resolve<const N: usize>(
     for kernel in kernels {
         globals.push(globals_of(module, kernel, &mut table)?);
     }
-    for (kernel, globals) in kernels.iter().zip(globals) {
-        match find(module, kernel, &mut names)? {
+    let mut found = Vec::with_capacity(N);
+    for kernel in kernels {
+        found.push(find(module, kernel, &mut names)?);
+    }
+    let mut seen = match origin {
+        Origin::Compared => Vec::new(),
+        _ => behaviour::look(module, kernels, &found),
+    }
+    .into_iter();
+    for ((kernel, globals), found) in kernels.iter().zip(globals).zip(found) {
+        let seen = seen.next().unwrap_or_default();
+        match found {
             Ok(mut function) => {
-                compare(kernel, &function, origin, &mut table)?;
+                compare(kernel, &function, &seen, &mut table)?;
                 if let Some(globals) = globals {
                     function.declare_globals(globals);
                 }
@@ -160,20 +171,17 @@ fn find(
 }
 
 /// Enters what differs into the table.
-fn compare(kernel: &Kernel, function: &Function, origin: Origin, table: &mut Table) -> Result<()> {
+fn compare(kernel: &Kernel, function: &Function, seen: &Seen, table: &mut Table) -> Result<()> {
     if let Some(parameters) = function.parameters() {
-        let types = match origin {
-            Origin::Compared => None,
-            _ => KernelName::of(function.name()).parameters,
-        };
-        let types = types.filter(|types| types.len() == parameters.len());
         if parameters.len() != kernel.parameters.len() {
             let declared = count(kernel.parameters.len());
             table.row(kernel.method, "", &declared, &count(parameters.len()));
         } else {
             for (index, (declared, found)) in kernel.parameters.iter().zip(parameters).enumerate() {
-                let ctype = types.as_ref().and_then(|types| types.get(index));
-                let ty = ctype.map_or(FoundType::Unknown, found_type);
+                let ctype = seen.type_of(index);
+                let ty = ctype.map_or(FoundType::Unknown, |it| {
+                    found_type(it, seen.is_written(index))
+                });
                 let size = found.size;
                 if !declared.fits(&Found { size, ty }) {
                     let declared_text = match declared.parameter_size() {
@@ -182,9 +190,14 @@ fn compare(kernel: &Kernel, function: &Function, origin: Origin, table: &mut Tab
                     };
                     let found_text = found_text(ctype, size, declared.parameter_size());
                     table.row(kernel.method, declared.name, &declared_text, &found_text);
+                } else if let Some(text) = seen.denied(index) {
+                    table.row(kernel.method, declared.name, declared.text, text);
                 }
             }
         }
+    }
+    if let Some(text) = &seen.early {
+        table.row(kernel.method, "", "waits", text);
     }
     if let Some(most) = kernel.most_threads {
         let attributes = function.max_threads_per_block()?;

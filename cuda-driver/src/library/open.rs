@@ -84,7 +84,7 @@ impl Driver {
     ) -> Result<Library> {
         process::drop_postponed();
         let facts = image.facts();
-        let text = KeptText::of(&image, self);
+        let text = KeptText::of(&image);
         let variables = image.variables().into();
         let form = if self.library().cuLibraryLoadData().is_ok() {
             Form::Native(load::load(self, image, &facts, options)?)

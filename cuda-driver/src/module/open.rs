@@ -125,7 +125,7 @@ impl Context {
 
     fn load_image(&self, image: &Image<'_>, options: &JitOptions) -> Result<Module> {
         process::drop_postponed();
-        let text = KeptText::of(image, self.driver());
+        let text = KeptText::of(image);
         let variables = image.variables().into();
         Module::load(self, image, options, text, variables)
     }

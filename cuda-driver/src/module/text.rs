@@ -1,10 +1,9 @@
-//! The PTX that a module was loaded from, kept for drivers that cannot tell what is in it.
+//! The PTX that a module was loaded from, kept to say what drivers cannot tell: what its kernels do, and with older ones their parameters.
 
 use std::sync::{Arc, OnceLock};
 
 use super::ModuleCore;
 use super::image::Image;
-use crate::driver::Driver;
 use crate::function::Parameter;
 
 /// The kernels of a PTX text, parsed at the first question.
@@ -19,17 +18,12 @@ struct Kernel {
 }
 
 impl KeptText {
-    /// Keeps the text of PTX if this driver makes it necessary, to count parameters or to name kernels.
-    pub(crate) fn of(image: &Image<'_>, driver: &Driver) -> Option<Arc<Self>> {
-        let text = image.text()?;
-        let library = driver.library();
-        let needed = !driver.counts_parameters() || library.cuModuleEnumerateFunctions().is_err();
-        needed.then(|| {
-            Arc::new(Self {
-                text: text.into(),
-                kernels: OnceLock::new(),
-            })
-        })
+    /// Keeps the text of PTX.
+    pub(crate) fn of(image: &Image<'_>) -> Option<Arc<Self>> {
+        Some(Arc::new(Self {
+            text: image.text()?.into(),
+            kernels: OnceLock::new(),
+        }))
     }
 
     /// The names of the kernels.
@@ -60,6 +54,13 @@ impl KeptText {
 }
 
 impl ModuleCore {
+    /// What somebody makes of the PTX, if it is known and the parser understands it. Bodies of functions are not parsed.
+    pub(crate) fn with_ptx<T>(&self, look: impl FnOnce(&cuda_ptx::Module<'_>) -> T) -> Option<T> {
+        let text = self.text()?;
+        let module = cuda_ptx::Module::parse_signatures(&text.text).ok()?;
+        Some(look(&module))
+    }
+
     /// The parameters of a kernel according to the PTX, where the driver cannot tell them.
     pub(crate) fn parameters_from_ptx(&self, name: &str) -> Option<Vec<Parameter>> {
         let kernels = self.text()?.kernels()?;

@@ -172,7 +172,7 @@ impl<'a> Finder<'_, 'a> {
         }
         self.escaped |= base.all();
         self.accesses.push(Access {
-            kind: AccessKind::Unknown,
+            kind: AccessKind::Call,
             base,
             is_generic: true,
             ty: None,

@@ -132,22 +132,22 @@ impl<'a> KernelAccesses<'a> {
         (is_certain && !all.is_empty()).then_some(all)
     }
 
-    /// The floating-point numbers that the kernel computes with behind a parameter: some of its accesses say so, and all accesses have
-    /// elements of that size.
+    /// An access that shows with which floating-point numbers (`number`) the kernel computes behind a parameter; nothing where others
+    /// contradict it, where accesses have elements of another size, and where some may go through other parameters too.
     pub fn number_behind(
         &self,
         parameter: usize,
         is_memory: impl Fn(usize) -> bool,
-    ) -> Option<ScalarType> {
+    ) -> Option<&Access<'a>> {
         let all = self.all_of(parameter, self.memory(is_memory))?;
-        let number = all.iter().find_map(|it| it.number)?;
+        let (showing, number) = all.iter().find_map(|it| Some((*it, it.number?)))?;
         let is_same = |it: &&Access<'_>| {
             let size = it.ty.map_or(0, ScalarType::size);
             // Two halves are often moved together.
             let fits = size == number.size() || (number.size() == 2 && size == 4);
             fits && it.number.is_none_or(|it| it == number)
         };
-        all.iter().all(is_same).then_some(number)
+        all.iter().all(is_same).then_some(showing)
     }
 
     /// The type of the elements that all accesses through a parameter agree on.
@@ -156,8 +156,8 @@ impl<'a> KernelAccesses<'a> {
         parameter: usize,
         is_memory: impl Fn(usize) -> bool + Copy,
     ) -> Option<ScalarType> {
-        if let Some(number) = self.number_behind(parameter, is_memory) {
-            return Some(number);
+        if let Some(access) = self.number_behind(parameter, is_memory) {
+            return access.number;
         }
         let all = self.all_of(parameter, self.memory(is_memory))?;
         let first = all.first()?.ty?;

@@ -6,7 +6,9 @@ use super::{kernel, with};
 
 #[track_caller]
 fn assert_number(body: &str, number: Option<S>) {
-    let found = with(&kernel(body), |found| found.number_behind(0, |_| true));
+    let found = with(&kernel(body), |found| {
+        found.number_behind(0, |_| true).and_then(|it| it.number)
+    });
     assert_eq!(found, number, "{body}");
 }
 

@@ -236,6 +236,8 @@ fn accesses_say_where_they_are() {
         assert_eq!((access.position.line, access.position.column), (9, 1));
         assert_eq!(access.line.map(|it| (it.file, it.line)), Some((1, 7)));
         assert_eq!(found.parameter_of(access, |_| true), Some(0));
+        let none = access.place(&cuda_ptx::SourceMap::default());
+        assert_eq!(none, "PTX line 9");
         assert!(!found.is_pointer(1) && found.is_pointer(0));
     });
 }

@@ -59,5 +59,6 @@ fn kernel(index: usize) -> Kernel {
         most_threads: Some(256),
         shared_bytes: None,
         globals: Some(&[]),
+        waits: false,
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn table_entry(kernel: &Kernel, found: Option<&Found>) -> TokenStream
     let shared = option(shared.and_then(|it| u32::try_from(it).ok()));
     let most_threads = option(most_threads);
     let parameters = kernel.parameters.iter().map(declared);
+    let waits = launch.is_some_and(|it| it.waits.is_some());
     quote! {
         p::Kernel {
             method: #method,
@@ -37,6 +38,7 @@ pub(super) fn table_entry(kernel: &Kernel, found: Option<&Found>) -> TokenStream
             most_threads: #most_threads,
             shared_bytes: #shared,
             globals: #globals,
+            waits: #waits,
         }
     }
 }
