@@ -15,7 +15,7 @@ use crate::exec::RANK_SHIFT;
 ///
 /// Nothing is said about accesses that are atomic, volatile or otherwise strong on both sides; such accesses to one address also order
 /// what comes before and after them, `mbarrier` instructions included, so that flags and locks work, and may hide a race. Nothing is said
-/// about two writes of the same value, or about the lanes of one instruction. Matrix loads are not seen.
+/// about two writes of the same value, or about the lanes of one instruction.
 ///
 /// What an asynchronous operation (`cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`) reads and writes in shared memory is in
 /// use from its start until a thread has waited for it, by the phase of its barrier or by its group, and for other threads until they are

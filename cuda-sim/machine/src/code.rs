@@ -6,6 +6,7 @@ use crate::SourceLine;
 use crate::decode::Noted;
 use crate::exec::{Env, LaneError, Reduction, Scope, Space};
 use crate::ops::compare::{Combine, Test};
+use crate::ops::matrix::{Fragment, Product};
 use crate::ops::services::Service;
 use crate::registers::Registers;
 
@@ -111,7 +112,7 @@ impl Instr {
         matches!(self.op, Op::BarrierReduce)
     }
 
-    /// Whether lanes only come together there: no other collective instruction is without a destination.
+    /// Whether lanes only come together there: every other collective instruction names a row in place of its destination.
     pub(crate) const fn is_warp_barrier(&self) -> bool {
         matches!(self.op, Op::Collective(_)) && matches!(self.dst, [NONE, NONE])
     }
@@ -335,6 +336,10 @@ pub(crate) struct Code {
     pub(crate) true_rows: Vec<u32>,
     /// Row lists of vector accesses.
     pub(crate) vectors: Vec<Vec<u32>>,
+    /// Multiplications of matrices.
+    pub(crate) products: Vec<Product>,
+    /// Matrices that are loaded or stored.
+    pub(crate) fragments: Vec<Fragment>,
     /// Jump tables.
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) calls: Vec<CallSite>,

@@ -15,6 +15,7 @@ mod follow;
 mod function;
 mod hints;
 mod initial;
+mod matrix;
 mod memory;
 mod names;
 mod notes;

@@ -12,6 +12,7 @@ mod grid;
 mod interleave;
 mod ledger;
 mod local;
+mod observe;
 mod order;
 mod patience;
 mod places;

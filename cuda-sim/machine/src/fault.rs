@@ -163,6 +163,11 @@ pub enum FaultKind {
     Barrier(String),
     /// An asynchronous operation that cannot be carried out.
     Asynchronous(String),
+    /// A matrix instruction of which some lanes of the warp do not take part.
+    MissingLanes {
+        /// Bit *i* is set when lane *i* is missing.
+        missing: u32,
+    },
     /// A call through an address at which no function starts that the call could reach.
     BadCall {
         /// The address.
@@ -238,6 +243,11 @@ impl fmt::Display for FaultKind {
                 "index {index} is outside the branch table of {entries} entries"
             ),
             Self::Barrier(why) | Self::Asynchronous(why) | Self::Stack(why) => f.write_str(why),
+            Self::MissingLanes { missing } => write!(
+                f,
+                "the instruction needs all 32 lanes of the warp; lanes {missing:#010x} do not take part: they have ended, or the block has no \
+                 threads for them"
+            ),
             Self::Assert {
                 message,
                 file,

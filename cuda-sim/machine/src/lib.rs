@@ -55,7 +55,10 @@
 //!   function; nothing is computed in its place. The module's other kernels can be launched.
 //! * **Exact results.** Where the ISA says what an instruction gives, that is what it gives, NaN included; the test `golden` compares every
 //!   such form with a GPU. Approximations (`ex2.approx` …) are rounded correctly, and so within the error that the ISA allows, but they are
-//!   not bit for bit what a GPU computes.
+//!   not bit for bit what a GPU computes. Of products of matrices (`mma`, `wmma`) the ISA says for floating-point types of at most 32 bits only that they are at
+//!   least as precise as single precision; here each product is exact, they are added to `C` in double precision in the order of `k`, and the sum is rounded
+//!   once, to nearest. Denormals count, a NaN is the canonical one, and of `tf32` the last 13 bits are not looked at. Doubles are fused multiplications and
+//!   additions in the order of `k`, integers are exact. Where `wmma` leaves open which lane holds which elements, they lie as `mma` has them.
 //! * **The same every time.** A launch depends on its arguments and on [`Launch::seed`] alone, which chooses among the orders that CUDA allows.
 //!   Clocks count instructions.
 //! * **Faults with their place.** Whatever goes wrong is a [`Fault`] with line, instruction, block and thread.

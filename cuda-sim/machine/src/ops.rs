@@ -10,6 +10,7 @@ pub(crate) mod copy;
 pub(crate) mod float;
 pub(crate) mod integer;
 pub(crate) mod map;
+pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod moves;

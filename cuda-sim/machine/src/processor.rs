@@ -2,6 +2,7 @@
 
 use crate::code::Access;
 use crate::ops::map::Entry;
+use crate::ops::matrix::{Form, multiply};
 use crate::ops::memory::Element;
 use crate::ops::{float, integer, memory};
 
@@ -18,6 +19,8 @@ pub struct Processor {
     pub(crate) load: fn(Element, u32, usize) -> Option<Access>,
     /// [`memory::portable::store`]
     pub(crate) store: fn(Element, bool, usize) -> Option<Access>,
+    /// [`multiply::portable::multiply`]
+    pub(crate) multiply: fn(&Form) -> Option<Access>,
 }
 
 impl Processor {
@@ -29,6 +32,7 @@ impl Processor {
         },
         load: memory::portable::load,
         store: memory::portable::store,
+        multiply: multiply::portable::multiply,
     };
 
     /// One with AVX2 and fused multiplication and addition.
@@ -61,6 +65,7 @@ impl Processor {
             },
             load: memory::avx2::load,
             store: memory::avx2::store,
+            multiply: multiply::avx2::multiply,
         }
     }
 

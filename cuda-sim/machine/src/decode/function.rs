@@ -329,6 +329,7 @@ impl<'a> Decoder<'_, 'a> {
             || self.warp(mnemonic, operands)?
             || self.stack(mnemonic, operands)?
             || self.asynchronous(mnemonic, operands)?
+            || self.matrix(mnemonic, operands)?
             || self.video(mnemonic, operands)?)
     }
 

@@ -19,7 +19,7 @@ use crate::exec::env::{Env, LaneError, Shape};
 use crate::exec::findings::{Seen, Site};
 use crate::exec::scope::Scope;
 use crate::exec::spaces::{Space, resolve};
-use crate::ops::memory::addresses;
+use crate::registers::Doubles;
 use crate::{Memory, WARP_SIZE};
 use asynchronous::Asynchronous;
 pub(crate) use global::GlobalRaces;
@@ -34,12 +34,14 @@ pub(crate) struct Observed {
     pending: Option<Box<Pending>>,
 }
 
-/// The lanes that access memory.
+/// The lanes that access memory, and where.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lanes {
+pub(crate) struct Lanes<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) warp: u32,
     pub(crate) mask: u32,
+    pub(crate) space: Space,
+    pub(crate) addresses: &'a Doubles,
 }
 
 /// What is watched: a block of a launch.
@@ -158,8 +160,9 @@ impl Race {
         scope: &Scope,
         shape: &Shape<'_>,
         (shared, memory): (&SharedView<'_>, &dyn Memory),
-        Lanes { block, warp, mask }: Lanes,
+        lanes: &Lanes<'_>,
     ) -> Observed {
+        let &Lanes { block, warp, .. } = lanes;
         let at = scope.site(i);
         let site = self.site(at);
         let watched = Watched {
@@ -168,13 +171,12 @@ impl Race {
             block,
         };
         let first = shape.rank_of(block) * self.threads.in_block + warp * WARP_SIZE as u32;
-        let addresses = addresses(i, scope);
         let mut observed = Observed::default();
         let mut pending = Pending::new(touch, at, first);
         self.instances += 1;
-        for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
+        for lane in (0..WARP_SIZE).filter(|lane| lanes.mask >> lane & 1 == 1) {
             let thread = first + lane as u32;
-            let (space, address) = resolve(Space::from_code(i.src[2]), addresses[lane]);
+            let (space, address) = resolve(lanes.space, lanes.addresses[lane]);
             match space {
                 Space::Shared | Space::Cluster => {
                     if touch.kind == TouchKind::Await {

@@ -10,6 +10,7 @@ mod soft;
 
 pub(crate) use extremes::{extreme, of_three};
 pub(crate) use half::{Brain, Format, Half, add_halves, max_halves, min_halves};
+pub(crate) use soft::fused as fused64;
 
 use super::map::{Entry, Ty, entry, lane, pack, unpack};
 use crate::processor::for_each_processor;

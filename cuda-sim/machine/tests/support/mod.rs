@@ -240,3 +240,19 @@ pub(crate) fn thread_results(functions: &str, body: &str, blocks: u32, threads: 
 pub(crate) fn each(threads: u32, f: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..threads).map(f).collect()
 }
+
+/// The number of a half.
+pub(crate) fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}

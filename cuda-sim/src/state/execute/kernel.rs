@@ -274,6 +274,7 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
         FaultKind::Timeout { .. } | FaultKind::Overtime { .. } => {
             (code::LAUNCH_TIMEOUT, ReportKind::Timeout)
         }
+        FaultKind::MissingLanes { .. } => (code::LAUNCH_FAILED, ReportKind::Synchronisation),
         FaultKind::Unsupported(_) => (code::NOT_SUPPORTED, ReportKind::Unsupported),
         FaultKind::Asynchronous(_) => (code::LAUNCH_FAILED, ReportKind::Synchronisation),
         _ => (code::LAUNCH_FAILED, ReportKind::InvalidLaunch),

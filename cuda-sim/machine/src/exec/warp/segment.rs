@@ -1,16 +1,16 @@
 //! The innermost loop: runs the lanes of one call, lowest program counter first, until something concerns the whole warp.
 
 use super::collective::collective;
-use crate::FaultKind;
-use crate::WARP_SIZE;
 use crate::code::{Code, Instr, NONE, Op};
-use crate::exec::cluster::SharedView;
 use crate::exec::env::{Env, LaneError};
 use crate::exec::places::Group;
-use crate::exec::race::{Lanes, Observed};
+use crate::exec::race::Observed;
 use crate::exec::scope::Scope;
+use crate::exec::spaces::Space;
 use crate::exec::warp::Meter;
 use crate::ops::compare::Combine;
+use crate::ops::memory::addresses;
+use crate::{FaultKind, Lanes, WARP_SIZE};
 
 /// Backward branches that one group of lanes may take while other lanes of the call could run: lanes that spin until another lane of
 /// their warp has done something must let that lane run.
@@ -279,20 +279,11 @@ fn observe(
     env: &mut Env<'_>,
     active: u32,
 ) -> Option<Observed> {
-    let memory = env.memory(active);
-    match (&mut env.common.race, code.touches.get(&pc)) {
-        (Some(race), Some(&touch)) => {
-            let shared = SharedView {
-                own: env.shared,
-                peers: &env.peers,
-            };
-            let warp = Lanes {
-                block: env.block,
-                warp: env.warp,
-                mask: active,
-            };
-            Some(race.observe(i, touch, scope, env.shape, (&shared, memory), warp))
-        }
-        _ => None,
-    }
+    let &touch = code.touches.get(&pc)?;
+    let lanes = Lanes {
+        mask: active,
+        size: touch.size as usize,
+        addresses: &addresses(i, scope),
+    };
+    env.observe(i, scope, Space::from_code(i.src[2]), touch, &lanes)
 }

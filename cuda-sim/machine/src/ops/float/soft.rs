@@ -85,7 +85,7 @@ fn is_special(x: f64) -> bool {
 }
 
 /// `a · b + c`
-pub(super) fn fused(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
+pub(crate) fn fused(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
     if !a.is_finite() || !b.is_finite() || !c.is_finite() {
         return a.mul_add(b, c);
     }
