@@ -37,6 +37,7 @@ mod launches_in_flight;
 mod library;
 mod library_threads;
 mod linker;
+mod matrix;
 mod memory;
 mod mismatch;
 mod module;

@@ -15,6 +15,7 @@ pub(crate) const DEVICE_RUNTIME: &str = include_str!("../kernels/device_runtime.
 pub(crate) const GRID_SYNC: &str = include_str!("../kernels/grid_sync.ptx");
 pub(crate) const CLUSTERS: &str = include_str!("../kernels/clusters.ptx");
 pub(crate) const DEPENDENT: &str = include_str!("../kernels/dependent.ptx");
+pub(crate) const MATRIX: &str = include_str!("../kernels/matrix.ptx");
 pub(crate) const FAULTS: &str = include_str!("../kernels/faults.ptx");
 
 /// The kernel of that name of a PTX text.
