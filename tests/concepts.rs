@@ -19,6 +19,7 @@ mod event;
 mod execution;
 mod failed_calls;
 mod fill;
+mod foreign_captures;
 mod foreign_context;
 mod foreign_memory;
 mod functions;

@@ -242,7 +242,7 @@ fn a_launch_that_only_reads_the_host_waits_for_nothing() -> Test {
     assert_eq!(
         calls,
         "1 × cuLaunchKernel, 1 × cuMemAllocAsync, 1 × cuMemFreeAsync, 2 × cuMemcpyHtoDAsync_v2, \
-         2 × cuThreadExchangeStreamCaptureMode"
+         4 × cuThreadExchangeStreamCaptureMode"
     );
     assert_eq!(sum.to_vec()?, [2.0; 10]);
     Ok(())

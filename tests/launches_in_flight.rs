@@ -166,7 +166,7 @@ fn a_checked_launch_is_a_launch_and_a_wait_until_checking_ends() -> Test {
     for (checking, expected) in [
         (
             LaunchChecking::EachLaunch,
-            "1 × cuLaunchKernel, 1 × cuStreamSynchronize",
+            "1 × cuLaunchKernel, 1 × cuStreamSynchronize, 2 × cuThreadExchangeStreamCaptureMode",
         ),
         (LaunchChecking::WhenWaited, "1 × cuLaunchKernel"),
     ] {

@@ -40,10 +40,11 @@ pub(crate) struct FunctionCore {
     sizes: Option<Box<[usize]>>,
     shape: Shape,
     parameters: Option<Box<[Parameter]>>,
-    name: Box<str>,
+    /// As in the context's log of launches.
+    name: Arc<str>,
     module: Arc<ModuleCore>,
     plain_launch: cuLaunchKernel,
-    /// Of its name in the context's log of launches.
+    /// Of its name there.
     number: u32,
     /// The global variables that it touches, where a declaration says which.
     globals: Option<Box<[DeclaredGlobal]>>,
@@ -164,16 +165,17 @@ impl Function {
         let sizes: Option<Box<[usize]>> = parameters
             .as_ref()
             .map(|list| list.iter().map(|parameter| parameter.size).collect());
+        let (name, number) = module.context().launches().number(name);
         let core = FunctionCore {
             raw,
             shape: Shape::taken(sizes.as_deref()),
             context: Arc::clone(module.context()),
             sizes,
             parameters: parameters.map(Vec::into_boxed_slice),
-            name: name.into(),
+            name,
             module: Arc::clone(module),
             plain_launch: launch_address(module.context())?,
-            number: module.context().launches().number(name),
+            number,
             globals: None,
         };
         if mode == ModuleLoadingMode::Eager {

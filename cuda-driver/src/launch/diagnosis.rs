@@ -7,7 +7,7 @@ use super::extended::ExtendedLaunchConfig;
 use super::limits::Limits;
 use crate::error::{Doing, Error, Result};
 use crate::function::FunctionCore;
-use crate::stream::{StreamCore, wait};
+use crate::stream::{StreamCore, relaxed, wait};
 
 /// Says which limit a refused launch exceeds, as far as that can be told.
 #[cold]
@@ -49,7 +49,8 @@ pub(super) fn check(
     config: &ExtendedLaunchConfig,
     stream: &StreamCore,
 ) -> Result<()> {
-    wait(stream).doing(|| {
+    // The program did not ask for the wait, which must not end a capture of another thread.
+    relaxed(stream.driver(), || wait(stream)).doing(|| {
         let LaunchConfig {
             grid,
             block,

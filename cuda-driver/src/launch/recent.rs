@@ -1,6 +1,6 @@
 //! Which launches are not known to be complete, for the error that reports a kernel's fault.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const REMEMBERED: usize = 16;
 /// How many streams that are gone are remembered, if launches on them may be running.
 const GONE: usize = 64;
+/// How many names of kernels there may be before those that nobody needs are sought.
+const FEW_NAMES: usize = 64;
 
 /// A launch that was not known to be complete when a kernel's fault was reported.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -73,19 +75,50 @@ impl RecentLaunches {
     }
 }
 
-/// The names of a context's kernels, which outlive them, and the last launches of its streams.
+/// The names of a context's kernels, which outlive them while launches of them may be running, and the last launches of its streams.
 #[derive(Default)]
 pub(crate) struct LaunchLog {
+    /// Locked before `streams` where both are.
     names: Mutex<Names>,
     streams: Mutex<Vec<Arc<RecentLaunches>>>,
     /// What was in flight when a fault was found.
     at_fault: OnceLock<Arc<[LaunchInFlight]>>,
 }
 
+/// Names by number, and numbers by name.
+///
+/// # Invariants
+/// Both have the same names, and no number stands for two names one after the other.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<Arc<str>, u32>,
-    names: Vec<Arc<str>>,
+    names: HashMap<u32, Arc<str>>,
+    /// The number of the next new name.
+    next: u32,
+    /// With more names than this, some may be needed no more.
+    limit: usize,
+}
+
+impl Names {
+    /// Whether a function has the name, or an error: both maps have it too.
+    fn is_used(name: &Arc<str>) -> bool {
+        Arc::strong_count(name) > 2
+    }
+
+    /// Forgets the names of functions that are gone and not in flight.
+    fn forget(&mut self, streams: &[Arc<RecentLaunches>]) {
+        let in_flight = streams.iter().flat_map(|stream| stream.in_flight());
+        let in_flight: HashSet<u32> = in_flight.collect();
+        let numbers = &mut self.numbers;
+        self.names.retain(|number, name| {
+            let stays = Self::is_used(name) || in_flight.contains(number);
+            if !stays {
+                numbers.remove(name);
+            }
+            stays
+        });
+        self.limit = (2 * self.names.len()).max(FEW_NAMES);
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -94,17 +127,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LaunchLog {
-    /// The number of a kernel's name.
-    pub(crate) fn number(&self, name: &str) -> u32 {
-        let Names { numbers, names } = &mut *lock(&self.names);
-        if let Some(number) = numbers.get(name) {
-            return *number;
+    /// The number of a kernel's name, which it keeps as long as the returned name is kept.
+    pub(crate) fn number(&self, name: &str) -> (Arc<str>, u32) {
+        let names = &mut *lock(&self.names);
+        if let Some((name, number)) = names.numbers.get_key_value(name) {
+            return (Arc::clone(name), *number);
         }
-        let number = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        if names.names.len() >= names.limit {
+            names.forget(&lock(&self.streams));
+        }
         let name: Arc<str> = name.into();
-        names.push(Arc::clone(&name));
-        numbers.insert(name, number);
-        number
+        let number = names.next;
+        // When all numbers have been used, further names share one that stands for none.
+        if number != u32::MAX {
+            names.next += 1;
+            names.names.insert(number, Arc::clone(&name));
+            names.numbers.insert(Arc::clone(&name), number);
+        }
+        (name, number)
     }
 
     /// Room for the launches of a new stream.
@@ -136,7 +176,7 @@ impl LaunchLog {
             let streams = lock(&self.streams);
             let launches = streams.iter().flat_map(|stream| {
                 stream.in_flight().filter_map(|kernel| {
-                    let kernel = names.names.get(usize::try_from(kernel).ok()?)?;
+                    let kernel = names.names.get(&kernel)?;
                     Some(LaunchInFlight {
                         kernel: Arc::clone(kernel),
                         stream: stream.stream,
@@ -181,7 +221,9 @@ pub(crate) fn write_launches(
 
 #[cfg(test)]
 mod tests {
-    use super::{GONE, LaunchLog, REMEMBERED};
+    use std::sync::Arc;
+
+    use super::{FEW_NAMES, GONE, LaunchLog, REMEMBERED, lock};
 
     fn names(log: &LaunchLog) -> Vec<(String, u64)> {
         let all = log.at_fault();
@@ -193,8 +235,8 @@ mod tests {
     #[test]
     fn what_is_complete_is_forgotten_and_the_rest_named_in_order() {
         let log = LaunchLog::default();
-        let (a, b) = (log.number("a"), log.number("b"));
-        assert_eq!((log.number("a"), log.number("b")), (a, b));
+        let (a, b) = (log.number("a").1, log.number("b").1);
+        assert_eq!((log.number("a").1, log.number("b").1), (a, b));
         let (one, two) = (log.stream(1), log.stream(2));
         one.note(a);
         let mark = one.mark();
@@ -214,7 +256,7 @@ mod tests {
         let log = LaunchLog::default();
         let stream = log.stream(1);
         for number in 0..REMEMBERED + 3 {
-            stream.note(log.number(&number.to_string()));
+            stream.note(log.number(&number.to_string()).1);
         }
         let all = names(&log);
         assert_eq!(all.len(), REMEMBERED);
@@ -227,7 +269,7 @@ mod tests {
     #[test]
     fn streams_that_are_gone_are_bounded() {
         let log = LaunchLog::default();
-        let kernel = log.number("a");
+        let kernel = log.number("a").1;
         let live = log.stream(0);
         for number in 1..500 {
             log.stream(number).note(kernel);
@@ -238,5 +280,41 @@ mod tests {
         assert!(log.mark().len() <= GONE + 2);
         live.note(kernel);
         assert!(names(&log).contains(&("a".to_owned(), 0)));
+    }
+
+    #[test]
+    fn names_are_bounded_and_those_in_use_or_in_flight_stay() {
+        let log = LaunchLog::default();
+        let stream = log.stream(1);
+        let (used, number) = log.number("used");
+        stream.note(log.number("running").1);
+        for other in 0..10_000 {
+            drop(log.number(&other.to_string()));
+        }
+        {
+            let all = lock(&log.names);
+            assert!(all.names.len() <= FEW_NAMES);
+            assert_eq!(all.numbers.len(), all.names.len());
+        }
+        stream.note(number);
+        let (again, same) = log.number("used");
+        assert!(same == number && Arc::ptr_eq(&again, &used));
+        let expected =
+            [("running", 1), ("used", 1)].map(|(name, stream)| (name.to_owned(), stream));
+        assert_eq!(names(&log), expected);
+    }
+
+    #[test]
+    fn a_number_never_stands_for_another_name() {
+        let log = LaunchLog::default();
+        let stream = log.stream(1);
+        let gone = log.number("gone").1;
+        let mark = stream.mark();
+        stream.complete(mark);
+        for other in 0..1000 {
+            assert_ne!(log.number(&other.to_string()).1, gone);
+        }
+        stream.note(gone);
+        assert_eq!(names(&log), []);
     }
 }

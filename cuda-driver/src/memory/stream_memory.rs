@@ -5,7 +5,7 @@ use cuda_sys::CUdeviceptr;
 use crate::call;
 use crate::error::Result;
 use crate::order::Queue;
-use crate::stream::StreamCore;
+use crate::stream::{StreamCore, relaxed};
 
 /// Device memory that is used on one stream only, and freed in its order when this is dropped.
 ///
@@ -19,13 +19,25 @@ pub(crate) struct StreamMemory<'a> {
 
 impl<'a> StreamMemory<'a> {
     /// Memory of that many bytes, aligned as all allocations are; none for zero bytes.
+    ///
+    /// Whoever asked for a launch did not ask for memory: the capture of another thread must not refuse it, nor end by it.
     pub(crate) fn allocate(stream: &'a StreamCore, bytes: usize) -> Result<Self> {
-        let stream_ordered = stream.context().has_stream_ordered_allocator()?;
-        let mut address = 0;
-        let out = &raw mut address;
-        if bytes == 0 {
-        } else if stream_ordered {
-            stream.enqueue(|| {
+        let mut memory = Self {
+            stream,
+            address: 0,
+            stream_ordered: stream.context().has_stream_ordered_allocator()?,
+        };
+        if bytes != 0 {
+            relaxed(stream.driver(), || memory.fill_in(bytes))?;
+        }
+        Ok(memory)
+    }
+
+    /// Allocates what there is none of yet.
+    fn fill_in(&mut self, bytes: usize) -> Result<()> {
+        let (stream, out) = (self.stream, &raw mut self.address);
+        if self.stream_ordered {
+            return stream.enqueue(|| {
                 // SAFETY: the stream is live as long as its core, and the pointer is to a live address.
                 unsafe {
                     call!(
@@ -33,18 +45,12 @@ impl<'a> StreamMemory<'a> {
                         cuMemAllocAsync(out, bytes, stream.as_raw())
                     )
                 }
-            })?;
-        } else {
-            let _current = stream.context().push()?;
-            // SAFETY: the pointer is to a live address, and the context is current.
-            let result = unsafe { call!(stream.driver(), cuMemAlloc_v2(out, bytes)) };
-            stream.context().watch(result)?;
+            });
         }
-        Ok(Self {
-            stream,
-            address,
-            stream_ordered,
-        })
+        let _current = stream.context().push()?;
+        // SAFETY: the pointer is to a live address, and the context is current.
+        let result = unsafe { call!(stream.driver(), cuMemAlloc_v2(out, bytes)) };
+        stream.context().watch(result)
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::core::StreamCore;
+use super::relaxed;
 use crate::call;
 use crate::context::{ContextCore, PooledEvent};
 use crate::error::{Doing, Error, ErrorKind, Result};
@@ -48,8 +49,9 @@ impl Queue for StreamCore {
         .doing(|| "make a stream wait for an event")
     }
 
+    /// After a failure, or before memory goes: nobody has asked for the wait, so it must not end a capture of somebody else's.
     fn finish(&self) -> Result<()> {
-        super::synchronize(self)
+        relaxed(self.driver(), || super::synchronize(self))
     }
 
     fn lost() -> Error {
