@@ -1,10 +1,11 @@
 //! Errors: kind, call, status, subject, remedy, and the grammar of the message.
 
-use cuda_driver::{Error, ErrorKind};
+use cuda_driver::{Error, ErrorKind, LaunchConfig};
 use cuda_sys::CUresult;
 
 use crate::support::Test;
 use crate::support::bench::Bench;
+use crate::support::kernels::{SHARED_DYNAMIC, load};
 
 /// Makes a call fail with that status.
 fn failing(bench: &Bench, status: CUresult) -> Error {
@@ -161,4 +162,41 @@ fn calls_of_the_checked_tier_name_their_function() {
             .starts_with("cuDeviceGetAttribute failed: "),
         "{error}"
     );
+}
+
+#[test]
+fn one_of_something_is_no_plural() -> Test {
+    let bench = Bench::new();
+    let stream = bench.stream();
+    let reverse = load(bench.context(), SHARED_DYNAMIC, "reverse_blocks");
+    let mut one = stream.zeroed::<u8>(1)?;
+    let two = stream.zeroed::<u8>(2)?;
+    // SAFETY: the launch must be refused; so must the next.
+    let launch = unsafe { reverse.launch(&stream, LaunchConfig::new(1, 1), (&two, 1_u32)) };
+    // SAFETY: as above.
+    let dynamic = unsafe { reverse.launch(&stream, LaunchConfig::new(1, 1), (1_u8,)) };
+    let texts = [
+        (launch, "it has 1 parameter, and 2 arguments were given"),
+        (
+            dynamic,
+            "argument 1 of 1 has 1 byte where the kernel takes 8",
+        ),
+        (
+            stream.copy(&two, &mut one),
+            "copy 2 elements of 1 byte: the source has 2 elements and the destination 1",
+        ),
+        (
+            stream.copy(&stream.zeroed::<u8>(1)?, &mut stream.zeroed::<u8>(2)?),
+            "copy 1 element of 1 byte: the source has 1 element",
+        ),
+        (
+            one.slice(..2).map(drop),
+            "the range 0..2 is not within the 1 element",
+        ),
+    ];
+    for (result, text) in texts {
+        let error = result.expect_err(text).to_string();
+        assert!(error.contains(text), "{error}");
+    }
+    Ok(())
 }

@@ -141,7 +141,7 @@ fn more_than_the_device_has_is_out_of_memory_with_a_remedy() -> Test {
     assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY));
     assert_eq!(
         error.subject(),
-        format!("allocate {} elements of 1 bytes", total * 2)
+        format!("allocate {} elements of 1 byte", total * 2)
     );
     assert!(error.remedy().is_some());
     assert!(!bench.context().is_poisoned());

@@ -3,6 +3,7 @@
 //! Every call of the driver goes through one choke point ([`call!`](crate::call!)), so every error knows the C function,
 //! its status, what was being done and, where there is one, the remedy.
 
+mod count;
 mod kind;
 mod remedy;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use cuda_sys::{CUresult, LoadError, MissingSymbol};
 
+pub(crate) use count::{count, exceed};
 pub use kind::ErrorKind;
 
 use crate::launch::{LaunchInFlight, write_launches};

@@ -25,7 +25,8 @@ pub mod __private {
     pub use super::arguments::sealed::{Len, Nullable};
     pub use super::bounds::{Block, Bounds, Grid, Shared, number};
     pub use super::declaration::{
-        Access, Found, FoundElement, FoundType, Kernel, NumberKind, Origin, Parameter,
+        Access, Found, FoundElement, FoundType, Kernel, NumberKind, Origin, Parameter, Value,
+        size_of_value,
     };
     pub use super::declared::Declared;
     pub use super::element::{Fallback, Probe};

@@ -94,9 +94,9 @@ impl<'a> Kernels<'a> {
         let parameters = signature.parameters.iter().enumerate();
         let parameters = parameters.map(|(index, it)| {
             let text = match it.ty {
-                CType::Integer => format!("an integer or address of {} bytes", it.size),
-                CType::Bytes | CType::Unknown => format!("something of {} bytes", it.size),
-                CType::Named(ref name) => format!("`{name}` of {} bytes", it.size),
+                CType::Integer => format!("an integer or address of {}", bytes(it.size)),
+                CType::Bytes | CType::Unknown => format!("something of {}", bytes(it.size)),
+                CType::Named(ref name) => format!("`{name}` of {}", bytes(it.size)),
                 ref other => format!("`{other}`"),
             };
             // A kernel that writes behind `const` is to be declared as what it does.
@@ -294,12 +294,17 @@ fn bounds(kernel: &Kernel, launch: &Launch, signature: &Signature, errors: &mut 
     }
 }
 
+fn bytes(size: usize) -> String {
+    let s = if size == 1 { "" } else { "s" };
+    format!("{size} byte{s}")
+}
+
 /// A parameter in a list of those that a kernel takes.
 fn listed(ty: &CType, size: usize) -> String {
     match ty {
         CType::Integer if size == 8 => "8-byte address or integer".into(),
         CType::Integer => format!("{size}-byte integer"),
-        CType::Bytes | CType::Unknown => format!("something of {size} bytes"),
+        CType::Bytes | CType::Unknown => format!("something of {}", bytes(size)),
         other => other.to_string(),
     }
 }

@@ -170,12 +170,17 @@ fn declared(parameter: &Parameter) -> TokenStream {
         Kind::Memory { element, .. } => (quote!(Read), element),
     };
     let (name, text) = (parameter.name.to_string(), &parameter.text);
+    let size = match &parameter.kind {
+        // What else kernels can be given has other sizes than its own.
+        Kind::Value { .. } => quote_spanned!(parameter.span=> p::size_of_value::<#ty>()),
+        Kind::Memory { .. } => quote!(::core::mem::size_of::<#ty>()),
+    };
     quote! {
         p::Parameter {
             name: #name,
             text: #text,
             access: p::Access::#access,
-            size: ::core::mem::size_of::<#ty>(),
+            size: #size,
             element: <p::Probe<#ty>>::TYPE,
         }
     }

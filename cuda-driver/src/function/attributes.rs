@@ -7,7 +7,7 @@ use cuda_sys::CUfunction_attribute as Attribute;
 use super::{Function, FunctionCore};
 use crate::CacheConfig;
 use crate::call;
-use crate::error::{Doing, Result};
+use crate::error::{Doing, Result, count};
 
 /// What a kernel needs and may use. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,8 +101,9 @@ impl Function {
         let value = i32::try_from(bytes).unwrap_or(i32::MAX);
         self.set(attribute, value).doing(|| {
             format!(
-                "allow `{}` {bytes} bytes of dynamic shared memory",
-                self.name()
+                "allow `{}` {} of dynamic shared memory",
+                self.name(),
+                count(bytes, "byte")
             )
         })
     }

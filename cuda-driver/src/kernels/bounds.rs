@@ -1,7 +1,7 @@
 //! Configurations that callers choose, within what a declaration leaves open.
 
 use super::lengths::{Place, wrong_number};
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result, count};
 use crate::launch::{AnyLaunchConfig, Dim3, ExtendedLaunchConfig, LaunchAttributes};
 
 /// What a declaration says of the grid.
@@ -119,7 +119,8 @@ impl Bounds {
             }
             Block::AtMost(most) if block.volume() > most || block.y != 1 || block.z != 1 => {
                 return Err(format!(
-                    "the block is {block}, and the declaration says up to {most} threads in one dimension"
+                    "the block is {block}, and the declaration says up to {} in one dimension",
+                    count(most, "thread")
                 ));
             }
             _ => {}
@@ -136,13 +137,14 @@ impl Bounds {
             Grid::AtMost { blocks, dimensions } => {
                 if grid.volume() > blocks {
                     return Err(format!(
-                        "the grid is {grid}, and the declaration says up to {blocks} blocks"
+                        "the grid is {grid}, and the declaration says up to {}",
+                        count(blocks, "block")
                     ));
                 }
                 if (dimensions < 3 && grid.z != 1) || (dimensions < 2 && grid.y != 1) {
-                    let s = if dimensions == 1 { "" } else { "s" };
                     return Err(format!(
-                        "the grid is {grid}, and the declaration says blocks in {dimensions} dimension{s}"
+                        "the grid is {grid}, and the declaration says blocks in {}",
+                        count(dimensions, "dimension")
                     ));
                 }
                 None
@@ -159,12 +161,14 @@ impl Bounds {
         match self.shared {
             Shared::Exactly(wanted) if shared != wanted => {
                 return Err(format!(
-                    "{shared} bytes of dynamic shared memory are asked for, and the declaration says {wanted}"
+                    "{} asked for, and the declaration says {wanted}",
+                    shared_is(shared)
                 ));
             }
             Shared::AtMost(most) if u128::from(shared) > most => {
                 return Err(format!(
-                    "{shared} bytes of dynamic shared memory are asked for, and the declaration says up to {most}"
+                    "{} asked for, and the declaration says up to {most}",
+                    shared_is(shared)
                 ));
             }
             _ => {}
@@ -200,6 +204,11 @@ impl Bounds {
         attributes.cooperative = self.cooperative;
         attributes
     }
+}
+
+fn shared_is(bytes: u32) -> String {
+    let is = if bytes == 1 { "is" } else { "are" };
+    format!("{} of dynamic shared memory {is}", count(bytes, "byte"))
 }
 
 #[cold]

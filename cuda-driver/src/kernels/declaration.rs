@@ -1,5 +1,7 @@
 //! Declarations and what is found in their place, in a form that can be compared while the program is compiled.
 
+use bytemuck::NoUninit;
+
 use super::element::{ElementType, Kind};
 
 /// A kernel as it is declared.
@@ -47,6 +49,22 @@ pub struct Parameter {
     pub size: usize,
     /// What the value is, or an element.
     pub element: ElementType,
+}
+
+/// What a kernel can take by value: anything without uninitialised bytes, and no memory.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel by value",
+    note = "a value is a number, an array, or a `repr(C)` struct that is `bytemuck::NoUninit`; memory is declared as `&[T]` or \
+            `&mut [T]`"
+)]
+pub trait Value {}
+
+impl<T: NoUninit> Value for T {}
+
+/// The size of what is passed by value, in bytes.
+#[must_use]
+pub const fn size_of_value<T: Value>() -> usize {
+    size_of::<T>()
 }
 
 /// What a kernel does with a parameter.

@@ -1,7 +1,7 @@
 //! Lengths and other numbers that declarations compute, and the errors of those that do not fit.
 
 use super::arguments::sealed::Ours;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, count};
 
 /// An integer that may stand in a length.
 #[diagnostic::on_unimplemented(
@@ -108,8 +108,8 @@ pub fn wrong_len(place: &Place, has: usize, wanted: Option<u128>, at_least: bool
         Ok(_) => String::new(),
         Err(_) => format!(" = {wanted}"),
     };
-    let reason =
-        format!("`{parameter}` has {has} elements where the kernel wants {least}{text}{equal}");
+    let has = count(has, "element");
+    let reason = format!("`{parameter}` has {has} where the kernel wants {least}{text}{equal}");
     Error::new(ErrorKind::ArgumentMismatch, reason).doing(format!("launch `{kernel}`"))
 }
 

@@ -8,7 +8,7 @@ use super::behaviour::{self, Seen};
 use super::declaration::{Found, FoundType, Kernel, Origin};
 use super::found::found_type;
 use super::table::Table;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, count};
 use crate::function::Function;
 use crate::module::{DeclaredGlobal, Module};
 
@@ -174,8 +174,13 @@ fn find(
 fn compare(kernel: &Kernel, function: &Function, seen: &Seen, table: &mut Table) -> Result<()> {
     if let Some(parameters) = function.parameters() {
         if parameters.len() != kernel.parameters.len() {
-            let declared = count(kernel.parameters.len());
-            table.row(kernel.method, "", &declared, &count(parameters.len()));
+            let declared = count(kernel.parameters.len(), "parameter");
+            table.row(
+                kernel.method,
+                "",
+                &declared,
+                &count(parameters.len(), "parameter"),
+            );
         } else {
             for (index, (declared, found)) in kernel.parameters.iter().zip(parameters).enumerate() {
                 let ctype = seen.type_of(index);
@@ -186,7 +191,7 @@ fn compare(kernel: &Kernel, function: &Function, seen: &Seen, table: &mut Table)
                 if !declared.fits(&Found { size, ty }) {
                     let declared_text = match declared.parameter_size() {
                         own if own == size => declared.text.to_owned(),
-                        own => format!("{} ({})", declared.text, bytes(own)),
+                        own => format!("{} ({})", declared.text, count(own, "byte")),
                     };
                     let found_text = found_text(ctype, size, declared.parameter_size());
                     table.row(kernel.method, declared.name, &declared_text, &found_text);
@@ -205,34 +210,23 @@ fn compare(kernel: &Kernel, function: &Function, seen: &Seen, table: &mut Table)
             table.row(
                 kernel.method,
                 "",
-                &format!("blocks of up to {most} threads"),
-                &format!("at most {attributes} threads per block on this device"),
+                &format!("blocks of up to {}", count(most, "thread")),
+                &format!(
+                    "at most {} per block on this device",
+                    count(attributes, "thread")
+                ),
             );
         }
     }
     Ok(())
 }
 
-fn count(parameters: usize) -> String {
-    match parameters {
-        1 => "1 parameter".into(),
-        more => format!("{more} parameters"),
-    }
-}
-
-fn bytes(count: usize) -> String {
-    match count {
-        1 => "1 byte".into(),
-        more => format!("{more} bytes"),
-    }
-}
-
 /// How the table names what was found.
 fn found_text(ty: Option<&CType>, size: usize, declared: usize) -> String {
     match ty {
         Some(ty) if size == declared => ty.to_string(),
-        Some(ty) => format!("{ty} ({})", bytes(size)),
-        None => bytes(size),
+        Some(ty) => format!("{ty} ({})", count(size, "byte")),
+        None => count(size, "byte"),
     }
 }
 

@@ -5,7 +5,7 @@ use cuda_sys::{CUdevice_attribute as DeviceAttribute, CUfunction_attribute as At
 use super::attributes::LaunchAttributes;
 use super::config::{Dim3, LaunchConfig};
 use super::limits::{Excess, Found, Limits};
-use crate::error::Result;
+use crate::error::{Result, count, exceed};
 
 /// The most blocks of a cluster on every device that has clusters.
 const PORTABLE: u32 = 8;
@@ -102,7 +102,9 @@ impl Limits<'_> {
         if blocks > u128::from(most) {
             return Ok(Some(Excess::new(
                 format!(
-                    "{blocks} blocks per cluster exceed the {most} that the device can run at once for this kernel"
+                    "{} per cluster {} the {most} that the device can run at once for this kernel",
+                    count(blocks, "block"),
+                    exceed(&blocks)
                 ),
                 "use smaller clusters, smaller blocks or less shared memory",
             )));
@@ -136,7 +138,8 @@ fn divides(cluster: Dim3, whole: Dim3, what: &str) -> Option<Excess> {
         }
         Excess::new(
             format!(
-                "{what} has {size} blocks along {axis}, which is no multiple of the cluster's {part}"
+                "{what} has {} along {axis}, which is no multiple of the cluster's {part}",
+                count(size, "block")
             ),
             format!("round {what} up to a multiple, or use smaller clusters"),
         )

@@ -5,7 +5,7 @@ use cuda_sys::CUresult;
 use super::config::LaunchConfig;
 use super::extended::ExtendedLaunchConfig;
 use super::limits::Limits;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, Result, count};
 use crate::function::FunctionCore;
 use crate::stream::{StreamCore, relaxed, wait};
 
@@ -57,6 +57,7 @@ pub(super) fn check(
             dynamic_shared_bytes: shared,
         } = config.config;
         let name = function.name();
-        format!("run `{name}` in {grid} blocks of {block} threads with {shared} bytes of dynamic shared memory")
+        let shared = count(shared, "byte");
+ format!("run `{name}` in {grid} blocks of {block} threads with {shared} of dynamic shared memory")
     })
 }

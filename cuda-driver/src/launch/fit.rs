@@ -1,6 +1,6 @@
 //! Whether the arguments of a launch fit the kernel and the stream.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, count};
 use crate::function::FunctionCore;
 use crate::stream::StreamCore;
 
@@ -28,10 +28,11 @@ impl FunctionCore {
         }
         let wanted = self.parameter_sizes().unwrap_or(&[]);
         if wanted.len() != given.len() {
+            let were = if given.len() == 1 { "was" } else { "were" };
             let reason = format!(
-                "it has {} parameters, and {} arguments were given",
-                wanted.len(),
-                given.len()
+                "it has {}, and {} {were} given",
+                count(wanted.len(), "parameter"),
+                count(given.len(), "argument")
             );
             return Error::new(ErrorKind::ArgumentMismatch, reason).doing(doing);
         }
@@ -40,7 +41,8 @@ impl FunctionCore {
             .filter(|(_, (wanted, given))| wanted != given)
             .map(|(index, (takes, has))| {
                 let (number, all) = (index + 1, given.len());
-                format!("argument {number} of {all} has {has} bytes where the kernel takes {takes}")
+                let has = count(*has, "byte");
+                format!("argument {number} of {all} has {has} where the kernel takes {takes}")
             })
             .collect();
         let error = Error::new(ErrorKind::ArgumentMismatch, list.join("; ")).doing(doing);

@@ -7,7 +7,7 @@ use cuda_sys::{CUdevice_attribute as DeviceAttribute, CUfunction_attribute as At
 use super::attributes::LaunchAttributes;
 use super::config::{Dim3, LaunchConfig};
 use super::extended::ExtendedLaunchConfig;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, count, exceed};
 use crate::function::{FunctionCore, SharedCarveout};
 
 /// A limit that is exceeded, and what to do about it.
@@ -152,13 +152,19 @@ impl Limits<'_> {
                 "allow it first: `function.set_max_dynamic_shared_bytes({asked})`, or prepare the launch"
             )
         } else {
-            format!("this device can give the kernel {most} bytes at most")
+            format!(
+                "this device can give the kernel {} at most",
+                count(most, "byte")
+            )
         };
         let fixed = self.own(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         found(
             format!(
-                "{asked} bytes of dynamic shared memory exceed the {allowed} bytes that the kernel is allowed (it declares {fixed} \
-                 bytes itself)"
+                "{} of dynamic shared memory {} the {} that the kernel is allowed (it declares {} itself)",
+                count(asked, "byte"),
+                exceed(&asked),
+                count(allowed, "byte"),
+                count(fixed, "byte")
             ),
             remedy,
         )
@@ -172,8 +178,8 @@ impl Limits<'_> {
                 "launch the kernel's phases one by one",
             );
         }
-        let count = DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-        let multiprocessors = self.device(count)?;
+        let attribute = DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+        let multiprocessors = self.device(attribute)?;
         let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
         let shared = config.dynamic_shared_bytes;
         let each = self.function.active_blocks(threads, shared)?;
@@ -184,8 +190,12 @@ impl Limits<'_> {
         }
         found(
             format!(
-                "{asked} blocks of a cooperative launch exceed the {fitting} that the device runs at once ({each} blocks of \
-                 {threads} threads on each of {multiprocessors} multiprocessors)"
+                "{} of a cooperative launch {} the {fitting} that the device runs at once ({} of {} on each of {})",
+                count(asked, "block"),
+                exceed(&asked),
+                count(each, "block"),
+                count(threads, "thread"),
+                count(multiprocessors, "multiprocessor")
             ),
             "use fewer blocks, and let each of them do more",
         )

@@ -6,7 +6,7 @@ use super::kernel::{Kernel, RawKernel};
 use crate::CacheConfig;
 use crate::call;
 use crate::device::Device;
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result, count};
 use crate::function::{Function, FunctionAttributes, SharedCarveout};
 
 impl Kernel {
@@ -51,8 +51,9 @@ impl Kernel {
         let value = i32::try_from(bytes).unwrap_or(i32::MAX);
         self.set(device, attribute, value).doing(|| {
             format!(
-                "allow `{}` {bytes} bytes of dynamic shared memory",
-                self.name()
+                "allow `{}` {} of dynamic shared memory",
+                self.name(),
+                count(bytes, "byte")
             )
         })
     }

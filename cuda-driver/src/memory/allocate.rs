@@ -11,7 +11,7 @@ use super::element::size_in_bytes;
 use super::owner::Owner;
 use crate::call;
 use crate::context::ContextCore;
-use crate::error::{Doing, Result};
+use crate::error::{Doing, Result, count};
 use crate::process;
 use crate::stream::{Kind, Stream};
 
@@ -53,7 +53,13 @@ impl Stream {
     pub fn uninitialized<T>(&self, len: usize) -> Result<DeviceAllocation<MaybeUninit<T>>> {
         process::drop_postponed();
         self.core().context().collect_in_passing();
-        let doing = || format!("allocate {len} elements of {} bytes", size_of::<T>());
+        let doing = || {
+            format!(
+                "allocate {} of {}",
+                count(len, "element"),
+                count(size_of::<T>(), "byte")
+            )
+        };
         let size = size_in_bytes::<T>(len).doing(doing)?;
         let (address, release) = self.allocate(size).doing(doing)?;
         // The allocation is the first work on memory that is allocated in stream order.

@@ -8,7 +8,7 @@ use cuda_sys::CUdeviceptr;
 use super::host_wait::wait_on_host;
 use crate::call;
 use crate::context::{ContextCore, Deferred, drop_owner};
-use crate::error::Result;
+use crate::error::{Result, count};
 use crate::order::{Access, Effect, Order, Queue, Range};
 use crate::process;
 use crate::stream::StreamCore;
@@ -216,8 +216,8 @@ impl Drop for Block {
         }
         if self.order.is_lost() {
             log::error!(
-                "{} bytes of device memory are leaked: an operation on them cannot be awaited",
-                self.size
+                "device memory of {} is leaked: an operation on it cannot be awaited",
+                count(self.size, "byte")
             );
             if let Release::Kept(owner) = &mut self.release {
                 std::mem::forget(

@@ -11,7 +11,7 @@ use super::pinned::PinnedMemory;
 use super::place::{CopyDestination, CopySource, Place, Start};
 use super::transfer;
 use crate::call;
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result, count};
 use crate::order::{Access, Operation, Sound};
 use crate::process;
 use crate::stream::sealed::Sealed;
@@ -74,7 +74,7 @@ macro_rules! copies {
                 let bytes = size_in_bytes::<T>(len)?;
                 let mut to = Vec::new();
                 to.try_reserve_exact(len).map_err(|_| {
-                    Error::new(ErrorKind::OutOfMemory, format!("the host has no {bytes} bytes left"))
+                    Error::new(ErrorKind::OutOfMemory, format!("the host does not have {} left", count(bytes, "byte")))
                 })?;
                 to.resize(len, T::zeroed());
                 self.copy(from, &mut to)?;
@@ -93,7 +93,13 @@ pub(crate) fn copy(
     to: Place<'_>,
     element: usize,
 ) -> Result<()> {
-    let doing = || format!("copy {} elements of {element} bytes", from.len);
+    let doing = || {
+        format!(
+            "copy {} of {}",
+            count(from.len, "element"),
+            count(element, "byte")
+        )
+    };
     require_equal_len(from.len, to.len).doing(doing)?;
     // The lengths are those of memory that exists, so the product fits.
     let bytes = from.len * element;

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, count};
 
 /// The alignment of every block that the driver allocates.
 pub(super) const BLOCK_ALIGNMENT: usize = 256;
@@ -31,8 +31,9 @@ pub(crate) fn size_in_bytes<T>(len: usize) -> Result<usize> {
         Error::new(
             ErrorKind::OutOfMemory,
             format!(
-                "{len} elements of {} bytes are more than the address space",
-                size_of::<T>()
+                "{} of {} are more than the address space",
+                count(len, "element"),
+                count(size_of::<T>(), "byte")
             ),
         )
     })
@@ -61,7 +62,8 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Result<(usiz
         return Ok((start, end));
     }
     Err(Error::invalid(format!(
-        "the range {start}..{end} is not within the {len} elements"
+        "the range {start}..{end} is not within the {}",
+        count(len, "element")
     )))
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn require_equal_len(from: usize, to: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "the source has {from} elements and the destination {to}; take a range of the longer one"
+        "the source has {} and the destination {to}; take a range of the longer one",
+        count(from, "element")
     )))
 }

@@ -12,7 +12,7 @@ use super::slice::DeviceSliceMut;
 use super::staging::LARGE;
 use super::transfer;
 use crate::call;
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Error, Result, count};
 use crate::stream::sealed::Sealed;
 use crate::stream::{BorrowedStream, PerThreadStream, Stream, StreamCore};
 
@@ -145,12 +145,12 @@ fn upload_pattern<T: NoUninit>(
     let values = vec![value; at_once];
     let mut done = 0;
     while done < len {
-        let count = at_once.min(len - done);
+        let next = at_once.min(len - done);
         let to = start + offset(done * size_of::<T>());
-        let bytes = count * size_of::<T>();
+        let bytes = next * size_of::<T>();
         transfer::host_to_device(stream, values.as_ptr().cast(), (to, Some(block)), bytes)
-            .doing(|| format!("fill {len} elements of device memory"))?;
-        done += count;
+            .doing(|| format!("fill {} of device memory", count(len, "element")))?;
+        done += next;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn fill(
             )
         },
     })
-    .doing(|| format!("set {bytes} bytes of device memory"))
+    .doing(|| format!("set {} of device memory", count(bytes, "byte")))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::owner::Owner;
 use super::slice::DeviceSliceMut;
 use crate::call;
 use crate::context::{Context, ContextCore};
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result, count};
 use crate::order::Queue;
 use crate::stream::{AnyStream, Stream, StreamCore};
 
@@ -53,7 +53,12 @@ impl Context {
         lender: Lender<'_, S>,
         body: impl FnOnce(DeviceSliceMut<'_, T>) -> R,
     ) -> Result<R> {
-        let doing = || format!("borrow {len} elements of external memory at {address:#x}");
+        let doing = || {
+            format!(
+                "borrow {} of external memory at {address:#x}",
+                count(len, "element")
+            )
+        };
         let size = size_in_bytes::<T>(len).doing(doing)?;
         check(self.core(), address, size, align_of::<T>()).doing(doing)?;
         let loan = Loan {
@@ -131,7 +136,12 @@ impl Stream {
         lender: Lender<'_, S>,
         owner: impl Any + Send,
     ) -> Result<DeviceAllocation<T>> {
-        let doing = || format!("keep {len} elements of external memory at {address:#x}");
+        let doing = || {
+            format!(
+                "keep {} of external memory at {address:#x}",
+                count(len, "element")
+            )
+        };
         let size = size_in_bytes::<T>(len).doing(doing)?;
         let home = self.core();
         check(home.context(), address, size, align_of::<T>()).doing(doing)?;
@@ -209,8 +219,9 @@ fn check(
     let end = address.checked_add(offset(size));
     if length != 0 && end.is_none_or(|end| address < start || end > start + offset(length)) {
         return Err(Error::invalid(format!(
-            "the allocation there reaches from {start:#x} over {length} bytes, and {size} bytes from {address:#x} on are \
-             not within it"
+            "the allocation there reaches from {start:#x} over {}, which does not include {} from {address:#x} on",
+            count(length, "byte"),
+            count(size, "byte")
         )));
     }
     Ok(())

@@ -14,7 +14,7 @@ use super::pinned_slice::{PinnedSlice, PinnedSliceMut};
 use crate::call;
 use crate::close::CloseError;
 use crate::context::ContextCore;
-use crate::error::{Doing, Result};
+use crate::error::{Doing, Result, count};
 use crate::order::{Access, Order, Range};
 use crate::process;
 use crate::stream::{Stream, StreamCore, relaxed};
@@ -158,8 +158,9 @@ impl Stream {
         process::drop_postponed();
         let doing = || {
             format!(
-                "allocate {len} page-locked elements of {} bytes",
-                size_of::<T>()
+                "allocate {} of {}",
+                count(len, "page-locked element"),
+                count(size_of::<T>(), "byte")
             )
         };
         let size = size_in_bytes::<T>(len).doing(doing)?;

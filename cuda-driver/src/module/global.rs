@@ -13,7 +13,7 @@ use cuda_sys::CUdeviceptr;
 
 use super::symbols::Symbol;
 use super::{Module, ModuleCore};
-use crate::error::{Doing, Error, ErrorKind, Result};
+use crate::error::{Doing, Error, ErrorKind, Result, count};
 use crate::memory::{
     Block, CopyDestination, CopySource, Place, bounds, copy, require_equal_len, size_in_bytes,
 };
@@ -111,7 +111,7 @@ fn len_as<V: GlobalValue + ?Sized>(block: &Block) -> Result<usize> {
     if V::LEN.is_some() && size != one {
         let error = Error::new(
             ErrorKind::Mismatch,
-            format!("it has {size} bytes, and `{name}` has {one}"),
+            format!("it has {}, and `{name}` has {one}", count(size, "byte")),
         );
         return Err(if size != 0 && size.is_multiple_of(one) {
             error.remedied_by(format!(
@@ -124,7 +124,9 @@ fn len_as<V: GlobalValue + ?Sized>(block: &Block) -> Result<usize> {
     }
     if !size.is_multiple_of(one) {
         return mismatch(format!(
-            "it has {size} bytes, which are no whole number of `{name}` of {one} bytes each"
+            "it has {}, which is no whole number of `{name}` of {} each",
+            count(size, "byte"),
+            count(one, "byte")
         ));
     }
     if !block.address().is_multiple_of(align as u64) {

@@ -17,7 +17,7 @@ use std::fmt;
 
 use super::ptx;
 use crate::driver::Version;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, count};
 
 /// What the driver is given: an image that is whole, at an address that is aligned for it.
 ///
@@ -290,8 +290,8 @@ fn unknown(bytes: &[u8]) -> String {
     }
     let start: Vec<_> = bytes.iter().take(8).map(|it| format!("{it:02x}")).collect();
     format!(
-        "it is neither PTX (no `.version`) nor a cubin nor a fat binary: its {} bytes start with {}",
-        bytes.len(),
+        "it is neither PTX (no `.version`) nor a cubin nor a fat binary: of its {}, the first are {}",
+        count(bytes.len(), "byte"),
         start.join(" ")
     )
 }

@@ -1,5 +1,7 @@
 //! Archives of objects (`.a`).
 
+use crate::error::count;
+
 /// How an archive starts.
 pub(crate) const MAGIC: &[u8] = b"!<arch>\n";
 const HEADER: usize = 60;
@@ -29,7 +31,8 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
         let end = start.checked_add(size).filter(|&end| end <= bytes.len());
         let end = end.ok_or_else(|| {
             format!(
-                "the archive is truncated: member {index} takes {size} bytes from byte {start} on, but there are {}",
+                "the archive is truncated: member {index} takes {} from byte {start} on, but there are {}",
+ count(size, "byte"),
                 bytes.len()
             )
         })?;

@@ -1,6 +1,7 @@
 //! Cubins: ELF files with code for one architecture.
 
 use super::field::Bytes;
+use crate::error;
 
 /// How every ELF file starts.
 pub(super) const MAGIC: &[u8] = b"\x7fELF";
@@ -40,7 +41,8 @@ fn check_tables(bytes: &[u8], tables: &Tables) -> Result<(), String> {
     let bytes = Bytes(bytes);
     let truncated = |what: String, offset: usize, size: usize| {
         Err(format!(
-            "the file is truncated: {what} takes {size} bytes from byte {offset} on, but there are {len}"
+            "the file is truncated: {what} takes {} from byte {offset} on, but there are {len}",
+            error::count(size, "byte")
         ))
     };
     let (offset, count) = tables.sections;

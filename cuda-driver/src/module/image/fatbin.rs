@@ -2,6 +2,7 @@
 
 use super::cubin;
 use super::field::Bytes;
+use crate::error::count;
 
 /// How a fat binary starts: `0xBA55ED50`.
 pub(super) const MAGIC: &[u8] = &0xBA55_ED50_u32.to_le_bytes();
@@ -41,7 +42,8 @@ pub(super) fn entries(image: &[u8]) -> Result<Vec<String>, String> {
     let header = usize::from(header);
     if header < HEADER {
         return Err(format!(
-            "the fat binary's header claims to have {header} bytes"
+            "the fat binary's header claims to have {}",
+            count(header, "byte")
         ));
     }
     let Some(end) = header.checked_add(size).filter(|&end| end <= len) else {
@@ -65,7 +67,8 @@ fn entry(content: Bytes<'_>, place: usize, index: usize) -> Result<(String, usiz
     let end = content.0.len();
     let truncated = |size: usize| {
         format!(
-            "the fat binary is damaged: its entry {index} takes {size} bytes from byte {place} on, but it ends at {end}"
+            "the fat binary is damaged: its entry {index} takes {} from byte {place} on, but it ends at {end}",
+            count(size, "byte")
         )
     };
     if !content.has(place, ENTRY) {
