@@ -22,6 +22,7 @@ mod fill;
 mod foreign_captures;
 mod foreign_context;
 mod foreign_memory;
+mod foreign_ptx;
 mod functions;
 mod globals;
 mod grid_sync;

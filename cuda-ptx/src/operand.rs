@@ -11,6 +11,8 @@ pub enum Operand<'a> {
     Negated(&'a str),
     /// A name and a byte offset: `table+8`.
     Offset(&'a str, i64),
+    /// A name and an index: `table[2]`, the address of an element in a `mov`, the element itself in a `ld` or `st`.
+    Element(&'a str, i64),
     /// A constant integer expression, evaluated to its 64 bits.
     Integer(i64),
     /// A single-precision constant by its bits: `0f3F800000`.

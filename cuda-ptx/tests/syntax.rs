@@ -158,6 +158,10 @@ fn operands_of_every_kind() {
             r#"[Name("%rd1"), Offset("table", 8)]"#,
         ),
         (
+            "ld.global.u32 %r1, table[1+2];",
+            r#"[Name("%r1"), Element("table", 3)]"#,
+        ),
+        (
             "mov.f32 %f1, 0f3F800000;",
             r#"[Name("%f1"), Float32(1065353216)]"#,
         ),

@@ -33,6 +33,16 @@ fn copies_of_every_kind_arrive() {
 }
 
 #[test]
+fn large_memory_starts_on_pages() {
+    const PAGE: u64 = 2 << 20;
+    let rig = Rig::new();
+    let small = rig.memory(1000);
+    let large = [rig.memory(2 << 20), rig.memory((2 << 20) + 1)];
+    assert_eq!(large.map(|address| address % PAGE), [0, 0]);
+    assert!(small < large[0] && large[0] + PAGE < large[1]);
+}
+
+#[test]
 fn arguments_are_checked_as_by_the_driver() {
     let rig = Rig::new();
     let cuda = &rig.cuda;

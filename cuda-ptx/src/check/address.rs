@@ -25,6 +25,10 @@ impl<'a> Checker<'_, 'a> {
                     )),
                 };
             }
+            Operand::Element(name, _) if matches!(context.opcode, "ld" | "st") => {
+                self.array(name)?;
+                name
+            }
             Operand::Brackets(_) => return Ok(()),
             _ => return Err(String::from("an address in brackets is expected")),
         };
@@ -67,6 +71,19 @@ impl<'a> Checker<'_, 'a> {
             shown(home),
             context.space.map_or("generic addresses", shown)
         ))
+    }
+
+    /// Only arrays have elements.
+    pub(super) fn array(&self, name: &'a str) -> Result<(), Wrong> {
+        let is_array = match self.find(name)? {
+            Symbol::Variable(variable) => !variable.extents.is_empty(),
+            Symbol::Param(param, _) => param.len.is_some(),
+            Symbol::Register(..) | Symbol::Function(_) | Symbol::Label(_) => false,
+        };
+        if is_array {
+            return Ok(());
+        }
+        Err(format!("`{name}` is no array and has no elements"))
     }
 }
 

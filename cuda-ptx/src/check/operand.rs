@@ -56,6 +56,16 @@ impl<'m, 'a> Checker<'m, 'a> {
         let Some(ty) = slot.ty(context.types) else {
             return Ok(());
         };
+        // A single element can stand in braces where several could.
+        let operand = match operand {
+            Operand::Vector(parts) if matches!(context.opcode, "ld" | "ldu" | "st") => {
+                match &**parts {
+                    [single] if context.elements == 1 && *single != Operand::Sink => single,
+                    _ => operand,
+                }
+            }
+            _ => operand,
+        };
         match (slot.role, operand) {
             (Role::Destination { vector: true } | Role::Source { vector: true }, _)
                 if context.elements > 1 =>
@@ -168,6 +178,10 @@ impl<'m, 'a> Checker<'m, 'a> {
             }
             Operand::Not(name) => Err(format!("`!{name}`: only predicates can be negated")),
             Operand::Offset(name, _) if free => self.read(name, ty, wider, true),
+            Operand::Element(name, _) if free => {
+                self.array(name)?;
+                self.read(name, ty, wider, true)
+            }
             Operand::Address { .. } | Operand::Brackets(_) if !free => Err(String::from(
                 "an address in brackets where a value is expected",
             )),

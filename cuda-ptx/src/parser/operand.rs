@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A name and what may follow it: an offset or the second of two predicates.
+    /// A name and what may follow it: an offset, an index or the second of two predicates.
     fn named(&mut self) -> Result<Operand<'a>, ParseError> {
         let name = self.advance()?.text;
         if name == "_" && !self.token.is("|") {
@@ -82,6 +82,11 @@ impl<'a> Parser<'a> {
         }
         if self.token.is("+") || self.token.is("-") {
             return Ok(Operand::Offset(name, self.offset()?));
+        }
+        if self.accept("[")? {
+            let index = self.integer()?.bits;
+            self.expect("]", "that closes the index")?;
+            return Ok(Operand::Element(name, index));
         }
         if self.accept("|")? {
             return Ok(Operand::Pair(name, self.word("the second predicate")?));
@@ -113,6 +118,9 @@ impl<'a> Parser<'a> {
                     base: Some(name),
                     offset,
                 },
+                Operand::Element(..) => {
+                    return Err(self.here().error("an index stands outside brackets only"));
+                }
                 other => other,
             },
             _ if self.at_constant() => Operand::Address {

@@ -25,6 +25,7 @@ mod pressure;
 mod reach;
 mod service;
 mod source_line;
+mod spelling;
 mod stack;
 mod symbols;
 mod touch;

@@ -9,7 +9,7 @@ use crate::MemoryFault;
 /// An instruction, directive or operand that the machine does not implement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The statement as it stands in the PTX.
+    /// The statement of the PTX, on one line.
     pub text: String,
     /// Its line.
     pub line: u32,
@@ -32,7 +32,7 @@ impl fmt::Display for Unsupported {
 /// An instruction through which the blocks of a launch could influence each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interaction {
-    /// The statement as it stands in the PTX.
+    /// The statement of the PTX, on one line.
     pub text: String,
     /// Its line.
     pub line: u32,

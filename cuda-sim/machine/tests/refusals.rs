@@ -173,3 +173,12 @@ fn launches_that_make_no_sense() {
         "4096 bytes of local memory",
     );
 }
+
+#[test]
+fn a_statement_of_many_lines_is_shown_on_one() {
+    let program = program(&kernel(
+        "{ .reg .b64 %t;\nfrobnicate.u64\n\t%t,\n\t%rd1;\n}\nret;",
+    ));
+    let unsupported = program.kernel("k").unwrap().unsupported().unwrap();
+    assert_eq!(unsupported.text, "frobnicate.u64 %t, %rd1");
+}

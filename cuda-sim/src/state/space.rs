@@ -17,6 +17,8 @@ use crate::state::watch::Watches;
 
 /// Device memory starts on multiples of this, with at least as much unused space after each block.
 pub(crate) const ALIGNMENT: usize = 512;
+/// Blocks of at least this size start on multiples of it, for a real driver maps large memory in pages of that size.
+const LARGE: usize = 2 << 20;
 /// First device address of slot 0. Linux, macOS and Windows put nothing of a process between 2^45 and 2^46.
 const BASE: u64 = 1 << 45;
 /// Address space of an instance, shared by its devices.
@@ -207,10 +209,11 @@ impl Space {
         let span = capacity
             .checked_next_multiple_of(ALIGNMENT)?
             .checked_add(ALIGNMENT)? as u64;
+        let align = if capacity < LARGE { ALIGNMENT } else { LARGE } as u64;
         let (next, end) = (self.next.get_mut(device)?, *self.ends.get(device)?);
-        if next.checked_add(span).is_some_and(|after| after <= end) {
-            let address = *next;
-            *next += span;
+        let address = next.checked_next_multiple_of(align)?;
+        if address.checked_add(span).is_some_and(|after| after <= end) {
+            *next = address + span;
             return Some(address);
         }
         let first = BASE + (*self.ends.first()? - BASE) / SLOT_SPAN * SLOT_SPAN;
@@ -223,7 +226,8 @@ impl Space {
             if block.address >= from + span {
                 return Some(from);
             }
-            from = block.address + (block.capacity.next_multiple_of(ALIGNMENT) + ALIGNMENT) as u64;
+            let after = (block.capacity.next_multiple_of(ALIGNMENT) + ALIGNMENT) as u64;
+            from = (block.address + after).next_multiple_of(align);
         }
         (from + span <= end).then_some(from)
     }

@@ -38,7 +38,7 @@ impl<'a> Decoder<'_, 'a> {
         Ok(true)
     }
 
-    fn line(&self) -> u32 {
+    pub(super) fn line(&self) -> u32 {
         self.code.sources.last().map_or(0, |source| source.line)
     }
 

@@ -7,6 +7,7 @@ use cuda_ptx::{Function, FunctionKind, Instruction, Operand, Space, Statement, V
 use super::call::Formals;
 use super::effect::{Effect, Mentions, effect};
 use super::notes::Notes;
+use super::source_line::one_line;
 use super::symbols::{Register, Symbol, Symbols};
 use super::touch::touch;
 use super::{Names, shared_variable};
@@ -90,7 +91,7 @@ impl<'a> Decoder<'_, 'a> {
     fn run(&mut self) -> Result<(), Unsupported> {
         let line = self.function.position.line;
         let report = |function: &str, line, text: &str, why| Unsupported {
-            text: text.to_owned(),
+            text: one_line(text),
             line,
             function: function.to_owned(),
             why,
@@ -184,7 +185,7 @@ impl<'a> Decoder<'_, 'a> {
     fn new_source(&mut self, line: u32, text: &str) -> u32 {
         self.code.sources.push(Source {
             line,
-            text: text.to_owned(),
+            text: one_line(text),
             compiled_from: self.compiled_from,
         });
         self.code.sources.len() as u32 - 1
@@ -269,8 +270,9 @@ impl<'a> Decoder<'_, 'a> {
         self.source = self.new_source(instruction.position.line, instruction.text);
         let first = self.code.instructions.len();
         let mnemonic: Vec<&'a str> = instruction.mnemonic.split('.').collect();
-        self.operation(&mnemonic, &instruction.operands)?;
-        self.note_effect(first, &mnemonic, &instruction.operands);
+        let operands = self.plain_operands(instruction)?;
+        self.operation(&mnemonic, &operands)?;
+        self.note_effect(first, &mnemonic, &operands);
         if let Some((index, touch)) = touch(&mnemonic, &self.code.instructions[first..]) {
             self.code.touches.insert((first + index) as u32, touch);
         }
@@ -280,7 +282,7 @@ impl<'a> Decoder<'_, 'a> {
                 (instr.guard, instr.guard_flip) = (row, if guard.negated { u32::MAX } else { 0 });
             }
         }
-        self.note_flow(first, &mnemonic, &instruction.operands);
+        self.note_flow(first, &mnemonic, &operands);
         Ok(())
     }
 

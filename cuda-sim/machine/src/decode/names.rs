@@ -9,6 +9,7 @@ pub(super) fn each_name<'a>(operand: &Operand<'a>, visit: &mut dyn FnMut(&'a str
         | Operand::Not(name)
         | Operand::Negated(name)
         | Operand::Offset(name, _)
+        | Operand::Element(name, _)
         | Operand::Address {
             base: Some(name), ..
         } => visit(name),

@@ -1,4 +1,4 @@
-//! `.loc`: which line of the source the following instructions come from.
+//! What reports say of an instruction: its text, and the line of the source that `.loc` names.
 
 use std::sync::Arc;
 
@@ -35,4 +35,19 @@ impl<'a> Decoder<'_, 'a> {
             _ => Some(Arc::from(name)),
         }
     }
+}
+
+/// A statement as a report shows it: compilers spread calls over many lines.
+pub(super) fn one_line(text: &str) -> String {
+    if !text.contains('\n') {
+        return text.to_owned();
+    }
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
 }
