@@ -7,6 +7,29 @@ use super::scope::Symbol;
 use crate::{Operand, ScalarType, Space};
 
 impl<'a> Checker<'_, 'a> {
+    /// An address in brackets, in the space that the instruction names for this operand; registers may be of any width.
+    pub(super) fn address_in(
+        &mut self,
+        operand: &Operand<'a>,
+        space: Space,
+        context: &Context<'_>,
+    ) -> Result<(), Wrong> {
+        if let Operand::Address {
+            base: Some(name), ..
+        } = operand
+            && let Symbol::Register(ty, _) = self.find(name)?
+            && Type::Scalar(ty).is_integral()
+            && ty != ScalarType::Pred
+        {
+            return Ok(());
+        }
+        let context = Context {
+            space: Some(space),
+            ..*context
+        };
+        self.address(operand, &context)
+    }
+
     /// An address in brackets, in the space that the instruction names.
     pub(super) fn address(
         &mut self,

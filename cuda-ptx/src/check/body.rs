@@ -6,6 +6,9 @@ use super::scope::Symbol;
 use super::{Checker, Match};
 use crate::{Directive, Function, Instruction, Operand, ScalarType, Space, Statement, Variable};
 
+/// The most modifiers that the name of an instruction has in the table.
+const LONGEST: usize = 5;
+
 impl<'m, 'a> Checker<'m, 'a> {
     /// A function's parameters and statements.
     pub(super) fn body(&mut self, function: &'m Function<'a>) {
@@ -175,12 +178,13 @@ impl<'m, 'a> Checker<'m, 'a> {
     fn look_up(&self, instruction: &Instruction<'a>) -> Result<Vec<Match>, String> {
         let (opcode, table) = (instruction.opcode(), forms::table());
         let modifiers: Vec<&str> = instruction.modifiers().collect();
-        let joined = modifiers.first().and_then(|first| {
-            let name = format!("{opcode}.{first}");
-            table.get(name.as_str())
+        // The longest name with dots comes first.
+        let joined = (1..=modifiers.len().min(LONGEST)).rev().find_map(|count| {
+            let name = format!("{opcode}.{}", modifiers[..count].join("."));
+            Some((table.get(name.as_str())?, &modifiers[count..]))
         });
         let (forms, modifiers) = match (joined, table.get(opcode)) {
-            (Some(forms), _) => (forms, &modifiers[1..]),
+            (Some(joined), _) => joined,
             (None, Some(forms)) => (forms, &modifiers[..]),
             (None, None) => {
                 let joined = |name: &&str| name.split_once('.').is_some_and(|it| it.0 == opcode);
@@ -216,10 +220,17 @@ impl<'m, 'a> Checker<'m, 'a> {
     fn new_enough(&self, instruction: &Instruction<'a>, form: &forms::Form) -> Result<(), Wrong> {
         let mnemonic = instruction.mnemonic;
         let version = self.module.version();
-        if version < form.since {
+        let newest = instruction
+            .modifiers()
+            .filter_map(|modifier| modifier_needs(instruction.opcode(), modifier))
+            .fold((form.since, form.architecture), |(since, first), needs| {
+                (since.max(needs.0), first.max(needs.1))
+            });
+        let (since, first) = newest;
+        if version < since {
             return Err(format!(
                 "`{mnemonic}` needs .version {}.{} or newer, the module has {}.{}",
-                form.since.0, form.since.1, version.0, version.1
+                since.0, since.1, version.0, version.1
             ));
         }
         if let (Some((until, last)), Some(architecture)) = (form.until, self.architecture)
@@ -244,13 +255,24 @@ impl<'m, 'a> Checker<'m, 'a> {
             ));
         }
         match self.architecture {
-            Some(architecture) if architecture < form.architecture => Err(format!(
-                "`{mnemonic}` needs .target sm_{} or newer, the module has sm_{architecture}",
-                form.architecture
+            Some(architecture) if architecture < first => Err(format!(
+                "`{mnemonic}` needs .target sm_{first} or newer, the module has sm_{architecture}"
             )),
             _ => Ok(()),
         }
     }
+}
+
+/// The version and architecture that a modifier needs in whichever instruction it stands.
+fn modifier_needs(opcode: &str, modifier: &str) -> Option<((u32, u32), u32)> {
+    Some(match (opcode, modifier) {
+        (_, "cluster" | "shared::cluster") => ((7, 8), 90),
+        // Copies have always had it.
+        ("cp", "shared::cta") => return None,
+        (_, "shared::cta") => ((7, 8), 0),
+        (_, "L2::64B" | "L2::128B" | "L2::256B") => ((7, 4), 0),
+        _ => return None,
+    })
 }
 
 /// The state space that the modifiers name.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::ScalarType;
+use crate::{ScalarType, Space};
 
 const TABLE: &str = include_str!("instructions.txt");
 
@@ -31,6 +31,10 @@ pub(super) enum Role {
     /// A register that holds an integer of any width.
     IntegerRegister,
     Address,
+    /// An address in a space of its own, whichever the instruction names first.
+    AddressIn(Space),
+    /// `_`
+    Sink,
     Constant,
     Label,
     BranchTable,
@@ -187,6 +191,7 @@ impl Form {
 
     /// The types that the modifiers name, if this form has these modifiers.
     pub(super) fn types_of(&self, modifiers: &[&str]) -> Option<Vec<Type>> {
+        let is_space = |name: &str| super::body::space_of(name).is_some();
         let mut used = vec![false; self.groups.len()];
         let mut types = Vec::new();
         for (place, modifier) in modifiers.iter().enumerate() {
@@ -197,7 +202,14 @@ impl Form {
                     // Types come in order: only the first slot that is free can be meant.
                     && (group.types || group.choices.contains(modifier))
             };
-            let found = self.groups.iter().enumerate().find(fits);
+            let mut found = self.groups.iter().enumerate().find(fits);
+            // So do the spaces of a copy.
+            if is_space(modifier) {
+                let spaces = |(index, group): &(usize, &Group)| {
+                    !used[*index] && group.choices.iter().any(|name| is_space(name))
+                };
+                found = self.groups.iter().enumerate().find(spaces);
+            }
             match (found, ty) {
                 (Some((index, group)), ty) if group.choices.contains(modifier) => {
                     used[index] = true;
@@ -206,7 +218,7 @@ impl Form {
                 _ if self.open => types.extend(ty),
                 // Assemblers let a modifier stand twice, but not a state space.
                 _ if ty.is_none()
-                    && super::body::space_of(modifier).is_none()
+                    && !is_space(modifier)
                     && modifiers[..place].contains(modifier) => {}
                 _ => return None,
             }
@@ -264,11 +276,14 @@ impl Slot {
             "pp" => Role::Predicates,
             "dm" => Role::MoveDestination,
             "s" | "S" | "sw" => Role::Source { vector: false },
-            "Sv" => Role::Source { vector: true },
+            "Sv" | "sv" => Role::Source { vector: true },
             "x" | "X" => Role::FreeSource,
             "xm" => Role::MoveSource,
             "r" => Role::IntegerRegister,
             "a" => Role::Address,
+            "ag" => Role::AddressIn(Space::Global),
+            "as" => Role::AddressIn(Space::Shared),
+            "_" => Role::Sink,
             "i" => Role::Constant,
             "l" => Role::Label,
             "t" => Role::BranchTable,

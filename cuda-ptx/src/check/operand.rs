@@ -78,6 +78,11 @@ impl<'m, 'a> Checker<'m, 'a> {
                 Err(String::from("the result cannot be dropped with `_` here"))
             }
             (Role::Destination { .. }, _) => self.destination(operand, ty, slot.wider),
+            (Role::DestinationAndPredicate, Operand::Pair(_, "_") | Operand::Name(_))
+                if context.opcode == "elect" =>
+            {
+                Err(String::from("a predicate behind a bar is expected"))
+            }
             (Role::DestinationAndPredicate, Operand::Pair(first, second)) => {
                 self.written(first, ty, false)?;
                 self.written(second, Type::Scalar(ScalarType::Pred), false)
@@ -102,6 +107,9 @@ impl<'m, 'a> Checker<'m, 'a> {
             (Role::Source { .. }, _) => self.source(operand, ty, slot.wider, false),
             (Role::FreeSource | Role::MoveSource, _) => self.source(operand, ty, slot.wider, true),
             (Role::Address, _) => self.address(operand, context),
+            (Role::AddressIn(space), _) => self.address_in(operand, space, context),
+            (Role::Sink, Operand::Sink) => Ok(()),
+            (Role::Sink, _) => Err(String::from("`_` is expected: the result is not to be had")),
             (Role::Constant, Operand::Integer(_)) => Ok(()),
             (Role::Constant, _) => Err(String::from("a constant is expected")),
             (Role::Label, Operand::Name(name)) => {

@@ -22,6 +22,8 @@ impl Slot {
             (
                 Typed::Nth(_),
                 Role::Address
+                | Role::AddressIn(_)
+                | Role::Sink
                 | Role::IntegerRegister
                 | Role::Constant
                 | Role::Label

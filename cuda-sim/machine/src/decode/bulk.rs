@@ -27,6 +27,25 @@ fn take<'m, 'a>(name: &str, modifiers: &'m [&'a str]) -> (bool, &'m [&'a str]) {
     }
 }
 
+/// The same modifiers in the order of the grammar: assemblers take any, but for spaces and types among themselves.
+fn ordered<'a>(modifiers: &[&'a str]) -> Vec<&'a str> {
+    let mut ordered = modifiers.to_vec();
+    // Stable: the destination's space stays before the source's.
+    ordered.sort_by_key(|modifier| match *modifier {
+        "weak" | "relaxed" => 0,
+        "cluster" => 1,
+        "mbarrier::complete_tx::bytes" | "bulk_group" => 3,
+        "multicast::cluster" => 4,
+        "L2::cache_hint" => 5,
+        "cp_mask" => 6,
+        "add" | "min" | "max" | "inc" | "dec" | "and" | "or" | "xor" => 7,
+        "noftz" | "v2" | "v4" => 8,
+        modifier if modifier == "global" || modifier.starts_with("shared") => 2,
+        _ => 9,
+    });
+    ordered
+}
+
 /// `cp.async.bulk` between memories.
 fn copy_form(modifiers: &[&str]) -> Option<Form> {
     let (to, from, rest) = match modifiers {
@@ -108,11 +127,15 @@ impl<'a> Decoder<'_, 'a> {
                 if self.bulk_group(rest, operands)? {
                     return Ok(true);
                 }
-                copy_form(rest)
+                copy_form(&ordered(rest))
             }
-            ["cp", "reduce", "async", "bulk", rest @ ..] => reduction_form(rest),
-            ["st", "async", rest @ ..] => return self.store_asynchronously(rest, operands),
-            ["red", "async", rest @ ..] => return self.reduce_asynchronously(rest, operands),
+            ["cp", "reduce", "async", "bulk", rest @ ..] => reduction_form(&ordered(rest)),
+            ["st", "async", rest @ ..] => {
+                return self.store_asynchronously(&ordered(rest), operands);
+            }
+            ["red", "async", rest @ ..] => {
+                return self.reduce_asynchronously(&ordered(rest), operands);
+            }
             _ => return Ok(false),
         };
         match form {
@@ -128,14 +151,14 @@ impl<'a> Decoder<'_, 'a> {
                 self.push(self.instr(Op::Access(asynchronous::commit)));
             }
             (["wait_group", read @ ..], [Operand::Integer(pending)])
-                if *pending >= 0 && matches!(read, [] | ["read"]) =>
+                if matches!(read, [] | ["read"]) =>
             {
                 let mut instr = self.instr(Op::Access(asynchronous::wait));
-                instr.imm = *pending;
+                instr.imm = i64::from(*pending as u32);
                 instr.target = u32::from(!read.is_empty());
                 self.push(instr);
             }
-            (["prefetch", "L2", "global"], [from, size]) => {
+            (["prefetch", "L2", "global"] | ["prefetch", "global", "L2"], [from, size]) => {
                 self.address(from, Space::Global)?;
                 self.source(size, Ty::B32)?;
             }
@@ -213,13 +236,12 @@ impl<'a> Decoder<'_, 'a> {
 
     /// The rest of `{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes` or the like: the space, and what follows.
     fn counted<'m>(modifiers: &'m [&'a str]) -> Option<(Space, &'m [&'a str])> {
-        let (named, rest) = take("shared::cluster", modifiers);
-        let (counted, rest) = take("mbarrier::complete_tx::bytes", rest);
-        let space = if named {
-            Space::Cluster
-        } else {
-            Space::Generic
+        let (space, rest) = match modifiers {
+            ["shared::cluster", rest @ ..] => (Space::Cluster, rest),
+            ["shared" | "shared::cta", rest @ ..] => (Space::Shared, rest),
+            rest => (Space::Generic, rest),
         };
+        let (counted, rest) = take("mbarrier::complete_tx::bytes", rest);
         counted.then_some((space, rest))
     }
 
@@ -239,7 +261,9 @@ impl<'a> Decoder<'_, 'a> {
             ["v4", ty] => (4, ty),
             _ => return Ok(false),
         };
-        let Some(element) = Element::from_name(ty).filter(|element| element.bytes >= 4) else {
+        let Some(element) = Element::from_name(ty)
+            .filter(|element| element.bytes >= 4 && element.bytes * count <= 16)
+        else {
             return Ok(false);
         };
         let values = match value {

@@ -79,7 +79,9 @@ impl<'a> Decoder<'_, 'a> {
 
     /// `barrier.cluster`
     fn cluster_barrier(&mut self, form: &[&str]) -> bool {
-        let (op, relaxed, rest) = match form {
+        let mut form = form.to_vec();
+        form.sort_by_key(|part| *part == "aligned");
+        let (op, relaxed, rest) = match &form[..] {
             ["arrive", "relaxed", rest @ ..] => (Op::ClusterArrive, true, rest),
             ["arrive", "release", rest @ ..] | ["arrive", rest @ ..] => {
                 (Op::ClusterArrive, false, rest)

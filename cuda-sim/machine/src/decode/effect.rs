@@ -79,7 +79,7 @@ pub(super) fn effect<'a>(
         ["cp", "reduce", "async", "bulk", "shared::cluster", ..] => Effect::None,
         ["cp", "reduce", "async", "bulk", rest @ ..] => changes(rest),
         // Between ways to memory, not between blocks.
-        ["fence", "proxy", "async", ..] => Effect::None,
+        ["fence", "proxy", "async" | "async::generic", ..] => Effect::None,
         ["ld" | "ldu" | "st", rest @ ..] => {
             let strong = |part: &&str| {
                 matches!(

@@ -22,6 +22,7 @@ fn is_fence(modifiers: &[&str]) -> bool {
             | ["acquire", "sync_restrict::shared::cluster", "cluster"]
             | ["release", "sync_restrict::shared::cta", "cluster"]
             | ["mbarrier_init", "release", "cluster"]
+            | ["release", "mbarrier_init", "cluster"]
             | ["proxy", "alias"]
             | ["proxy", "async", "global"]
             | [
@@ -43,6 +44,18 @@ impl<'a> Decoder<'_, 'a> {
         match (mnemonic, operands) {
             (["membar", "cta"], []) => {}
             (["membar", "gl" | "sys"], []) => self.push(self.instr(Op::Access(fence))),
+            (["membar", "proxy", "alias"], []) => {}
+            (
+                ["fence", "proxy", "tensormap::generic", "acquire", "cta" | "cluster" | "gpu" | "sys"],
+                [map, Operand::Integer(128)],
+            )
+            | (["prefetch", "tensormap"], [map]) => {
+                self.address(map, Space::Generic)?;
+            }
+            (["fence", "proxy", "async::generic", "acquire", "sync_restrict::shared::cluster", "cluster"]
+            | ["fence", "proxy", "async::generic", "release", "sync_restrict::shared::cta", "cluster"], []) => {
+                self.push(self.instr(Op::Access(asynchronous::fence)));
+            }
             (["fence", "proxy", "async"] | ["fence", "proxy", "async", "shared::cta" | "shared::cluster"], []) => {
                 self.push(self.instr(Op::Access(asynchronous::fence)));
             }

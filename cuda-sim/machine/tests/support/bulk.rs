@@ -154,3 +154,9 @@ pub(crate) fn fault(body: &str, shape: Shape) -> Fault {
     let [first, ..] = faults;
     first
 }
+
+impl Recorder {
+    pub(crate) fn take(self) -> Vec<Finding> {
+        self.0.into_inner().unwrap()
+    }
+}

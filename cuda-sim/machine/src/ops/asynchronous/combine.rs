@@ -16,7 +16,7 @@ fn low(value: u32) -> u64 {
 pub(crate) fn shared(operation: &str, ty: &str) -> Option<Reduction> {
     match (operation, ty) {
         ("add", "u32" | "s32") => combine(4, |a, b| (a as u32).wrapping_add(b as u32).into()),
-        ("add", "u64") => combine(8, u64::wrapping_add),
+        ("add", "u64" | "s64") => combine(8, u64::wrapping_add),
         ("min", "u32") => combine(4, u64::min),
         ("max", "u32") => combine(4, u64::max),
         ("min", "s32") => combine(4, |a, b| ((a as i32).min(b as i32) as u32).into()),
