@@ -3,6 +3,7 @@
 //! See `support` for the environment variables that choose between the two.
 
 mod call_counts;
+mod cluster_faults;
 mod clusters;
 mod context;
 mod context_settings;

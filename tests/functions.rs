@@ -138,10 +138,7 @@ fn calls_that_nest_deeper_than_the_stack_are_reported() -> Test {
     // SAFETY: the fault is what the test wants.
     unsafe { kernel.launch(&stream, config, (100_u32, &mut out)) }?;
     let error = stream.synchronize().expect_err("the stack is too small");
-    assert_eq!(
-        error.status(),
-        Some(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR)
-    );
+    assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     let reports = bench.take_reports();
     assert_eq!(reports[0].kind, ReportKind::StackOverflow);
     Ok(())
@@ -149,10 +146,11 @@ fn calls_that_nest_deeper_than_the_stack_are_reported() -> Test {
 
 #[test]
 fn an_address_of_no_function_loses_the_context() -> Test {
-    const NAME: &str = "functions::an_address_of_no_function_loses_the_context";
-    let Some(bench) = Bench::to_ruin(NAME) else {
+    // A GPU executes what happens to be there: one address was an illegal instruction, and another made the kernel hang.
+    let Some(mut bench) = Bench::only_software() else {
         return Ok(());
     };
+    bench.allow_leaks();
     let stream = bench.stream();
     let kernel = load(bench.context(), FUNCTIONS, "call_address");
     let address = stream.upload(&[0x7_0000_u64])?;
@@ -162,11 +160,12 @@ fn an_address_of_no_function_loses_the_context() -> Test {
     unsafe { kernel.launch(&stream, config, (&address, &mut out)) }?;
     let error = stream.synchronize().expect_err("nothing is there");
     assert!(error.is_sticky(), "{error}");
-    if !bench.is_real() {
-        assert_eq!(error.status(), Some(CUresult::CUDA_ERROR_INVALID_PC));
-        let reports = bench.take_reports();
-        assert_eq!(reports[0].kind, ReportKind::BadCall);
-        assert_eq!(reports[0].kernel.as_deref(), Some("call_address"));
-    }
+    assert_eq!(
+        error.status(),
+        Some(CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION)
+    );
+    let reports = bench.take_reports();
+    assert_eq!(reports[0].kind, ReportKind::BadCall);
+    assert_eq!(reports[0].kernel.as_deref(), Some("call_address"));
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
+use super::occupancy::shared_bytes;
 use super::{Function, OccupancyFlags};
 use crate::call;
 use crate::error::{Error, Result};
@@ -169,7 +170,7 @@ impl Question<'_> {
         // What the driver holds while it asks is not known, so it is not called from here.
         let ask = || process::host_function(|| (self.closure)(threads));
         match catch_unwind(AssertUnwindSafe(ask)) {
-            Ok(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            Ok(bytes) => shared_bytes(bytes),
             Err(panic) => {
                 self.panic = Some(panic);
                 0

@@ -27,6 +27,13 @@ impl OccupancyFlags {
     }
 }
 
+/// Bytes of shared memory to ask the driver about: it adds what it needs itself in 32 bits, so that what is nearly 4 GiB would
+/// become little. No device has as much as 1 GiB.
+pub(super) fn shared_bytes(bytes: u32) -> usize {
+    const MOST: u32 = 1 << 30;
+    bytes.min(MOST) as usize
+}
+
 impl Function {
     /// How many blocks of that size a multiprocessor runs at the same time; 0 if none fits.
     ///
@@ -71,7 +78,7 @@ impl Function {
         flags: OccupancyFlags,
     ) -> Result<u32> {
         let threads = c_int::try_from(threads(block.into())?)?;
-        let shared = usize::try_from(dynamic_shared_bytes)?;
+        let shared = shared_bytes(dynamic_shared_bytes);
         let mut blocks = 0;
         self.core.ask(|function| {
             let out = &raw mut blocks;
@@ -159,7 +166,7 @@ impl FunctionCore {
     /// Blocks that a multiprocessor runs at the same time.
     pub(crate) fn active_blocks(&self, threads: u32, dynamic_shared_bytes: u32) -> Result<u32> {
         let threads = c_int::try_from(threads)?;
-        let shared = usize::try_from(dynamic_shared_bytes)?;
+        let shared = shared_bytes(dynamic_shared_bytes);
         let mut blocks = 0;
         self.ask(|function| {
             let out = &raw mut blocks;

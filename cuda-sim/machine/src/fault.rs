@@ -103,6 +103,8 @@ pub enum FaultKind {
         address: u64,
         /// Bytes of the access.
         size: usize,
+        /// The instruction reaches the shared memory of its own block only.
+        own_only: bool,
         /// What is wrong with it.
         why: String,
     },
@@ -209,7 +211,9 @@ impl fmt::Display for FaultKind {
                     "{window} address {address:#x}, {size} bytes: outside the {limit} bytes of {window} memory"
                 )
             }
-            Self::OutsideCluster { address, size, why } => {
+            Self::OutsideCluster {
+                address, size, why, ..
+            } => {
                 write!(f, "shared address {address:#x}, {size} bytes: {why}")
             }
             Self::BlockEnded {

@@ -77,9 +77,9 @@ impl Heap {
         }
     }
 
-    /// Room for `size` bytes: its offset in the block. Nothing for no bytes.
+    /// Room for `size` bytes: its offset in the block. No bytes have a place of their own, too.
     pub(crate) fn allocate(&self, size: u64) -> Option<usize> {
-        let size = usize::try_from(size).ok().filter(|&size| size > 0)?;
+        let size = usize::try_from(size).ok()?;
         let needed = size.checked_add(UNIT)?.checked_next_multiple_of(UNIT)?;
         let mut pieces = self.pieces.lock();
         let next = pieces.next;
@@ -223,7 +223,6 @@ mod tests {
         assert_eq!(heap.allocate(1), Some(128));
         assert_eq!(heap.allocate(16), Some(32));
         assert_eq!(heap.allocate(16), None);
-        assert_eq!(heap.allocate(0), None);
         assert_eq!(heap.allocate(u64::MAX), None);
     }
 

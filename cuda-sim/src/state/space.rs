@@ -292,6 +292,12 @@ impl Space {
         (address - block.address < block.capacity as u64).then_some(block)
     }
 
+    /// Whether the address lies where kernels allocate.
+    pub(crate) fn in_heap(&self, address: u64) -> bool {
+        self.covering(address)
+            .is_some_and(|block| self.heaps.contains_key(&block.address))
+    }
+
     /// The allocation that the host has at `address`, with its block.
     pub(crate) fn allocation(&self, address: u64) -> Option<(&Block, &Allocation)> {
         let block = self.covering(address)?;

@@ -53,7 +53,8 @@ pub(crate) fn is_in_space(
             rank if rank == u64::from(env.peers.rank()) || env.peers.blocks() == 1 => {
                 asks_for(Space::Shared) || asks_for(Space::Cluster)
             }
-            rank => rank < u64::from(env.peers.blocks()) && asks_for(Space::Cluster),
+            // The window is as large for the blocks that there are not.
+            _ => asks_for(Space::Cluster),
         },
         (space, _) => asks_for(space),
     };

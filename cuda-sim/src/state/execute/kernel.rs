@@ -210,13 +210,17 @@ impl State {
         match ran.result {
             Ok(Statistics { instructions, .. }) => 2 * OVERHEAD + instructions / 100,
             Err(fault) => {
-                let (result, kind) = classify(&fault.kind);
-                let kind = match &fault.kind {
+                let (mut result, mut kind) = classify(&fault.kind);
+                match &fault.kind {
                     FaultKind::Memory(fault) => {
-                        ReportKind::of_access(&self.space, fault.address, fault.size)
+                        kind = ReportKind::of_access(&self.space, fault.address, fault.size);
                     }
-                    _ => kind,
-                };
+                    // Only where the device's own `free` looks does it notice the mistake itself.
+                    FaultKind::BadFree { address, .. } if self.space.in_heap(*address) => {
+                        result = code::LAUNCH_FAILED;
+                    }
+                    _ => {}
+                }
                 self.poison(context, result);
                 self.add_report(Report::of_fault(&fault, kind, call));
                 self.last_fault = Some(fault);
@@ -259,17 +263,26 @@ fn classify(kind: &FaultKind) -> (CUresult, ReportKind) {
     match kind {
         FaultKind::Memory(_) => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
         FaultKind::Misaligned { .. } => (code::MISALIGNED_ADDRESS, ReportKind::Misaligned),
+        // A device takes what would be another block's address there for an illegal instruction.
+        FaultKind::OutOfRange {
+            window: Window::Shared,
+            address,
+            ..
+        } if address >> 24 != 0 => (code::ILLEGAL_INSTRUCTION, ReportKind::OutOfBounds),
+        FaultKind::OutsideCluster { own_only: true, .. } => {
+            (code::ILLEGAL_INSTRUCTION, ReportKind::OutOfBounds)
+        }
         FaultKind::OutOfRange {
             window: Window::Shared | Window::Local | Window::Param,
             ..
         } => (code::ILLEGAL_ADDRESS, ReportKind::OutOfBounds),
         FaultKind::OutsideCluster { .. } => (code::LAUNCH_FAILED, ReportKind::OutOfBounds),
         FaultKind::BlockEnded { .. } => (code::LAUNCH_FAILED, ReportKind::UseAfterFree),
-        FaultKind::BadCall { .. } => (code::INVALID_PC, ReportKind::BadCall),
+        FaultKind::BadCall { .. } => (code::ILLEGAL_INSTRUCTION, ReportKind::BadCall),
         FaultKind::Assert { .. } => (code::ASSERT, ReportKind::Assert),
         FaultKind::BadFree { .. } => (code::ILLEGAL_ADDRESS, ReportKind::BadFree),
         FaultKind::Trap => (code::LAUNCH_FAILED, ReportKind::Trap),
-        FaultKind::StackOverflow { .. } => (code::HARDWARE_STACK_ERROR, ReportKind::StackOverflow),
+        FaultKind::StackOverflow { .. } => (code::ILLEGAL_ADDRESS, ReportKind::StackOverflow),
         FaultKind::Deadlock { .. } => (code::LAUNCH_TIMEOUT, ReportKind::Deadlock),
         FaultKind::Timeout { .. } | FaultKind::Overtime { .. } => {
             (code::LAUNCH_TIMEOUT, ReportKind::Timeout)

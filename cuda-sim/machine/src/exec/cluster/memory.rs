@@ -96,16 +96,27 @@ impl Env<'_> {
         if rank == own {
             return self.shared.get_mut(range).ok_or_else(out_of_range);
         }
-        let outside = |why: String| fault(FaultKind::OutsideCluster { address, size, why });
+        let outside = |own_only, why| {
+            fault(FaultKind::OutsideCluster {
+                address,
+                size,
+                own_only,
+                why,
+            })
+        };
         if rank >= blocks {
-            return Err(outside(format!(
-                "it names block {rank} of a cluster of {blocks} blocks"
-            )));
+            return Err(outside(
+                false,
+                format!("it names block {rank} of a cluster of {blocks} blocks"),
+            ));
         }
         if space == Space::Shared {
-            return Err(outside(format!(
-                "it lies in block {rank} of the cluster, and the instruction reaches that of its own block only, which is block {own}"
-            )));
+            return Err(outside(
+                true,
+                format!(
+                    "it lies in block {rank} of the cluster, and the instruction reaches that of its own block only, which is block {own}"
+                ),
+            ));
         }
         let Some(block) = self.peers.get_mut(rank) else {
             return Err(out_of_range());
