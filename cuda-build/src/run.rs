@@ -39,6 +39,7 @@ pub(crate) fn run(
         out,
         folder,
     };
+    run.check_includes();
     let units = run.units()?;
     run.write(&units)?;
     let images = units.into_iter().map(|unit| (unit.name, unit.image));
@@ -124,11 +125,11 @@ impl<'r> Run<'r> {
         for source in &self.build.sources {
             let name = source.image_name()?;
             self.messages.watch_file(&source.path);
-            if !self.package.join(&source.path).is_file() {
-                let package = self.package.display();
+            self.check_source(source)?;
+            if all.iter().any(|other| other.source.path == source.path) && source.name.is_none() {
+                let source = source.shown();
                 return Err(Error::usage(format!(
-                    "there is no file {} in {package}",
-                    source.shown()
+                    "{source} is named twice: once is enough, or give one a name of its own with `Source::name`"
                 )));
             }
             if let Some(other) = all.iter().find(|other| other.name == name) {
@@ -163,6 +164,38 @@ impl<'r> Run<'r> {
             });
         }
         Ok(all)
+    }
+
+    /// Warns of folders that the compiler would pass over in silence.
+    fn check_includes(&mut self) {
+        for folder in &self.build.options.includes {
+            if !self.package.join(folder).is_dir() {
+                self.messages.warn(&format!(
+                    "there is no folder {}, in which headers are to be searched",
+                    folder.display()
+                ));
+            }
+        }
+    }
+
+    /// Whether there is such a file.
+    fn check_source(&self, source: &Source) -> Result<(), Error> {
+        let path = self.package.join(&source.path);
+        if path.is_file() {
+            return Ok(());
+        }
+        let text = source.path.to_string_lossy();
+        let slashes = self.package.join(text.replace('\\', "/"));
+        let package = self.package.display();
+        Err(Error::usage(if path.is_dir() {
+            format!("{text} is a folder: name each of its files with `Build::file`")
+        } else if slashes.is_file() {
+            format!(
+                "there is no file {text} in {package}: write its path with `/`, which every system takes"
+            )
+        } else {
+            format!("there is no file {text} in {package}")
+        }))
     }
 
     /// Of the options that PTX depends on.

@@ -167,6 +167,19 @@ fn what_does_not_fit_together_is_refused() {
             "there is no file kernels/none.cu in ",
         ),
         (
+            "file(\"kernels\\\\a.cu\")",
+            "there is no file kernels\\a.cu in ",
+        ),
+        ("file(\"kernels\\\\a.cu\")", "write its path with `/`"),
+        (
+            "file(\"kernels\")",
+            "kernels is a folder: name each of its files",
+        ),
+        (
+            "file(\"kernels/a.cu\").file(\"kernels/a.cu\")",
+            "kernels/a.cu is named twice",
+        ),
+        (
             "file(\"kernels/a.cu\").file(cuda_build::Source::new(\"kernels/b.cu\").name(\"a\"))",
             "kernels/a.cu and kernels/b.cu would both be named a: give one another name with `Source::name`",
         ),
@@ -191,4 +204,10 @@ fn what_does_not_fit_together_is_refused() {
     );
     project.build_script("cuda_build::Build::new().file(\"kernels/a.cu\").without_declarations().oldest_driver(12, 4).run();");
     assert!(!project.build().says("warning"));
+    project.build_script("cuda_build::Build::new().file(\"kernels/a.cu\").without_declarations().include(\"gone\").run();");
+    let built = project.build();
+    assert!(
+        built.success() && built.says("warning: refused@0.1.0: there is no folder gone"),
+        "{built}"
+    );
 }

@@ -2,6 +2,9 @@
 //!
 //! C group: initialization and version management.
 
+#[cfg(not(feature = "simulator"))]
+mod unsimulated;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -12,7 +15,7 @@ use cuda_sys::{CUcontext, CUresult, Library};
 use crate::call;
 use crate::context::ContextCore;
 use crate::device::Device;
-#[cfg(feature = "simulator")]
+#[cfg(any(feature = "simulator", doc))]
 use crate::error::ErrorKind;
 use crate::error::{Doing, Error, Result};
 use crate::process;

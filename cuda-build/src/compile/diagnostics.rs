@@ -119,10 +119,15 @@ fn known_architectures(nvcc: &Nvcc) -> Option<String> {
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let names = text
+    let mut numbers: Vec<&str> = text
         .lines()
-        .filter_map(|line| line.trim().strip_prefix("compute_"));
-    let names: Vec<String> = names.map(|number| format!("sm_{number}")).collect();
+        .filter_map(|line| line.trim().strip_prefix("compute_"))
+        .collect();
+    numbers.sort_by_key(|number| number.parse().unwrap_or(u32::MAX));
+    let names: Vec<String> = numbers
+        .iter()
+        .map(|number| format!("sm_{number}"))
+        .collect();
     Some(names.join(", ")).filter(|names| !names.is_empty())
 }
 

@@ -17,7 +17,9 @@ use crate::stream::StreamCore;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel",
     note = "pass `&memory` or `&mut memory` of the device, `In(&slice)`, `Out(&mut slice)` or `InOut(&mut slice)` of the host, a \
-            number, a `repr(C)` struct that is `bytemuck::NoUninit`, or `Null`"
+            number, or `Null`",
+    note = "a struct of your own needs `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]` (or \
+            `bytemuck::NoUninit` alone), with bytemuck's feature `derive`"
 )]
 pub trait KernelArgument: sealed::Sealed {}
 
@@ -84,6 +86,7 @@ pub(crate) mod sealed {
 
 use sealed::{MemoryUse, Sealed};
 
+#[diagnostic::do_not_recommend]
 impl<T: NoUninit> Sealed for T {
     const SIZE: usize = {
         assert!(
@@ -106,6 +109,7 @@ impl<T: NoUninit> Sealed for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: NoUninit> KernelArgument for T {}
 
 /// A null pointer, for a parameter that may be one.
