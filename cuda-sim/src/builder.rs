@@ -155,6 +155,15 @@ impl Builder {
         self
     }
 
+    /// Reports reads of shared and local memory that nothing had written
+    /// ([`ReportKind::UninitialisedRead`](crate::ReportKind::UninitialisedRead)); of global memory, they are always reported.
+    /// [`Checks`](cuda_sim_machine::Checks) says what is seen and what is not. Kernels run many times slower, on one thread. Default: off,
+    /// also because compilers may read what is not used then.
+    pub fn initcheck(mut self, check: bool) -> Self {
+        self.settings.options.checks.unwritten = check;
+        self
+    }
+
     /// Reports warps that come to a barrier divided, and `.sync` instructions with wrong masks
     /// ([`ReportKind::Synchronisation`](crate::ReportKind::Synchronisation)). Kernels run on one thread. Default: off.
     pub fn synccheck(mut self, check: bool) -> Self {

@@ -8,7 +8,8 @@
 //! | check | finds | switched by | default | cost |
 //! |---|---|---|---|---|
 //! | [memory](#memory) | accesses that leave their allocation, come too late or too early, or are misaligned | | on | a part of every access |
-//! | [initialisation](#initialisation) | reads of bytes that nothing had written | | on | a bit for each word of device memory |
+//! | [initialisation](#initialisation) | reads of global memory that nothing had written | | on | a bit for each byte of device memory |
+//! | | the same of shared and local memory | [`initcheck`](crate::Builder::initcheck) | off | kernels run many times slower, on one thread |
 //! | [ordering](#ordering) | operations that touch the same bytes and that nothing orders | [`check_order`](crate::Builder::check_order) | on | less than executing the operation |
 //! | [host memory](#host-memory) | changes of what an asynchronous copy has borrowed | [`watch_host`](crate::Builder::watch_host) | on | a second copy of at most a MiB |
 //! | [shared memory](#shared-memory) | races of a block's threads | [`racecheck`](crate::Builder::racecheck) | off | kernels run many times slower, on one thread |
@@ -54,6 +55,19 @@
 //! let word = memory(&cuda, 4);
 //! run(&cuda, "ld.global.u32 %r2, [%rd1];", word);
 //! assert!(kinds(&simulator).contains(&ReportKind::UninitialisedRead));
+//! # }
+//! ```
+//!
+//! Of shared and local memory, [`initcheck`](crate::Builder::initcheck) finds the same, and names the shared variable:
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/example.rs"));
+//! # fn main() {
+//! let (simulator, cuda) = start(Simulator::builder().initcheck(true));
+//! run(&cuda, "ld.shared.u32 %r2, [words+8];", 0);
+//! let report = &simulator.reports()[0];
+//! assert_eq!(report.kind, ReportKind::UninitialisedRead);
+//! assert!(report.message.contains("byte 0x8 of shared memory, in `words`"));
 //! # }
 //! ```
 //!

@@ -41,6 +41,7 @@ impl Builder {
     /// | `CUDA_SIM_WATCH_HOST` | `0` | [`watch_host`](Self::watch_host) |
     /// | `CUDA_SIM_RACECHECK` | `1` | [`racecheck`](Self::racecheck) |
     /// | `CUDA_SIM_GLOBAL_RACES` | `1` | [`global_races`](Self::global_races) |
+    /// | `CUDA_SIM_INITCHECK` | `1` | [`initcheck`](Self::initcheck) |
     /// | `CUDA_SIM_SYNCCHECK` | `1` | [`synccheck`](Self::synccheck) |
     /// | `CUDA_SIM_CALL_SITES` | `1` | [`call_sites`](Self::call_sites) |
     /// | `CUDA_VISIBLE_DEVICES` | `1,0` or `GPU-63756461` | which of those devices the program sees, in its order, as with a real driver |
@@ -100,7 +101,7 @@ impl Builder {
         if let Some(seconds) = given(read, "CUDA_SIM_WAIT_PATIENCE", value::number)? {
             builder = builder.wait_patience(Duration::from_secs(seconds));
         }
-        let switches: [(_, Switch); 10] = [
+        let switches: [(_, Switch); 11] = [
             ("CUDA_SIM_DEFERRED", Self::deferred),
             ("CUDA_SIM_REUSE_HANDLES", Self::reuse_handles),
             ("CUDA_SIM_SHUFFLE_BLOCKS", Self::shuffle_blocks),
@@ -109,6 +110,7 @@ impl Builder {
             ("CUDA_SIM_WATCH_HOST", Self::watch_host),
             ("CUDA_SIM_RACECHECK", Self::racecheck),
             ("CUDA_SIM_GLOBAL_RACES", Self::global_races),
+            ("CUDA_SIM_INITCHECK", Self::initcheck),
             ("CUDA_SIM_SYNCCHECK", Self::synccheck),
             ("CUDA_SIM_CALL_SITES", Self::call_sites),
         ];
@@ -189,6 +191,7 @@ mod tests {
             ("CUDA_SIM_WATCH_HOST", "off"),
             ("CUDA_SIM_RACECHECK", "1"),
             ("CUDA_SIM_GLOBAL_RACES", "1"),
+            ("CUDA_SIM_INITCHECK", "1"),
             ("CUDA_SIM_SYNCCHECK", "on"),
         ])
         .expect("understood")
@@ -204,6 +207,7 @@ mod tests {
         assert!(!options.deferred && !options.reuse_handles && !options.watch_host);
         assert!(options.shuffle_blocks && options.old_driver);
         assert!(options.checks.race && options.checks.global_race && options.checks.sync);
+        assert!(options.checks.unwritten);
     }
 
     #[test]

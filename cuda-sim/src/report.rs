@@ -162,7 +162,9 @@ impl Report {
             | FindingKind::WriteBeforeArrival
             | FindingKind::MissingProxyFence
             | FindingKind::OperationOutlivesBlock => ReportKind::SharedRace,
-            FindingKind::UninitialisedRead { .. } => ReportKind::UninitialisedRead,
+            FindingKind::UninitialisedRead { .. }
+            | FindingKind::UninitialisedShared { .. }
+            | FindingKind::UninitialisedLocal { .. } => ReportKind::UninitialisedRead,
             FindingKind::GlobalRace { .. } => ReportKind::GlobalRace,
             _ => ReportKind::Synchronisation,
         };
@@ -170,8 +172,10 @@ impl Report {
         report.at(&finding.second);
         report.kernel = Some(finding.kernel);
         report.address = finding.address;
-        if let FindingKind::UninitialisedRead { size, .. } | FindingKind::GlobalRace { size, .. } =
-            finding.kind
+        if let FindingKind::UninitialisedRead { size, .. }
+        | FindingKind::UninitialisedShared { size }
+        | FindingKind::UninitialisedLocal { size }
+        | FindingKind::GlobalRace { size, .. } = finding.kind
         {
             report.size = Some(size);
         }

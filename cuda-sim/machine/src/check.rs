@@ -29,9 +29,15 @@ use crate::exec::RANK_SHIFT;
 /// there. The scope of accesses and fences counts: what is strong for a block only is not for others.
 ///
 /// Nothing is said about accesses that are strong enough on both sides, about a write of what is there already, about the lanes of one
-/// instruction, and about asynchronous copies and matrix loads. Of each four bytes, the last write and two reads are remembered, of the last
+/// instruction, and about asynchronous copies. Of each four bytes, the last write and two reads are remembered, of the last
 /// 16 MiB that the launch has touched. Inside a cluster, strong accesses to one address order what comes before and after them without any
 /// fence, as above.
+///
+/// # What `unwritten` sees
+/// A thread reads bytes of shared or local memory of which nothing had written any since the block or thread began. Where some had been
+/// written, as in padding that is copied along, nothing is said; nor from the moment on when the block has executed an instruction that writes
+/// there in ways that are not followed (asynchronous copies). Compilers may read ahead what is not used then: such a read is
+/// found, too.
 ///
 /// # What `sync` sees
 /// Threads of one warp that meet at a barrier from different instructions where the form wants the whole warp at one (`bar.sync`,
@@ -42,6 +48,8 @@ pub struct Checks {
     pub race: bool,
     /// Accesses to global memory that race.
     pub global_race: bool,
+    /// Reads of shared and local memory that nothing had written.
+    pub unwritten: bool,
     /// Barriers that a warp reaches divided, and wrong masks.
     pub sync: bool,
 }
@@ -100,6 +108,16 @@ pub enum FindingKind {
     MissingProxyFence,
     /// An asynchronous operation that uses the shared memory of a block which has ended without waiting for it. Both places are the same.
     OperationOutlivesBlock,
+    /// A read of shared memory that nothing had written. Both places are the same.
+    UninitialisedShared {
+        /// Bytes that the thread reads.
+        size: usize,
+    },
+    /// The same of local memory.
+    UninitialisedLocal {
+        /// Bytes that the thread reads.
+        size: usize,
+    },
     /// One warp is at different barrier instructions.
     DividedBarrier,
     /// The mask of a `.sync` instruction does not name the lane that executes it.
@@ -128,6 +146,24 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// Whether it is about memory that nothing had written.
+    pub(crate) fn is_of_unwritten(self) -> bool {
+        matches!(
+            self,
+            Self::UninitialisedShared { .. } | Self::UninitialisedLocal { .. }
+        )
+    }
+
+    /// Whether it is about shared memory, where it has an address.
+    pub(crate) fn is_in_shared(self) -> bool {
+        !matches!(
+            self,
+            Self::UninitialisedLocal { .. }
+                | Self::UninitialisedRead { .. }
+                | Self::GlobalRace { .. }
+        )
+    }
+
     /// Whether a barrier between two threads is what is missing.
     fn is_race(self) -> bool {
         matches!(
@@ -151,6 +187,8 @@ pub struct Finding {
     /// The byte of shared memory that both access, with the number of the block in its cluster from bit 24 on, or the first byte of
     /// global memory that the second one accesses.
     pub address: Option<u64>,
+    /// The shared variable that the byte lies in, where there is one.
+    pub variable: Option<String>,
 }
 
 impl fmt::Display for Finding {
@@ -181,7 +219,9 @@ impl fmt::Display for Finding {
             }
             FindingKind::NotInMask => "is not in the mask of the instruction that it executes",
             FindingKind::DifferentMasks => "has another mask than a lane that it meets",
-            FindingKind::UninitialisedRead { .. } => "reads what nothing had written",
+            FindingKind::UninitialisedRead { .. }
+            | FindingKind::UninitialisedShared { .. }
+            | FindingKind::UninitialisedLocal { .. } => "reads what nothing had written",
             FindingKind::GlobalRace { second, .. } => match second {
                 Access::Read => "reads global memory that another thread writes",
                 Access::Write => "writes global memory that another thread uses",
@@ -201,6 +241,9 @@ impl fmt::Display for Finding {
                 f,
                 ": address {address:#x}, {size} bytes, of which byte {first} is the first such"
             )?,
+            (FindingKind::UninitialisedLocal { size }, Some(address)) => {
+                write!(f, ": {size} bytes at {address:#x} of its local memory")?;
+            }
             (FindingKind::GlobalRace { size, cause, .. }, Some(address)) => {
                 let why = self.why_unordered(cause);
                 write!(f, ": address {address:#x}, {size} bytes; {why}")?;
@@ -214,6 +257,9 @@ impl fmt::Display for Finding {
                         f,
                         ", byte {offset:#x} of the shared memory of block {rank} of the cluster"
                     )?;
+                }
+                if let Some(variable) = &self.variable {
+                    write!(f, ", in `{variable}`")?;
                 }
                 if kind.is_race() {
                     f.write_str(", without a barrier between")?;

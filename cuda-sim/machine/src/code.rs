@@ -1,6 +1,6 @@
 //! Decoded instructions: what the warps execute.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::SourceLine;
 use crate::decode::Noted;
@@ -348,6 +348,8 @@ pub(crate) struct Code {
     pub(crate) operations: Vec<Asynchronous>,
     /// What instructions do to memory, by their index.
     pub(crate) touches: HashMap<u32, Touch>,
+    /// Those that may write to shared or local memory without being among these.
+    pub(crate) opaque: HashSet<u32>,
     /// Of a device function that has a body.
     pub(crate) signature: Option<Signature>,
     /// Functions whose address it takes.

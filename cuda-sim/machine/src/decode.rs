@@ -170,6 +170,7 @@ pub(crate) fn shared_variable(variable: &Variable<'_>) -> SharedVariable {
         .and_then(|size| u32::try_from(size).ok())
         .unwrap_or(u32::MAX);
     SharedVariable {
+        name: variable.name.to_owned(),
         size,
         align: variable.align() as u32,
         dynamic,

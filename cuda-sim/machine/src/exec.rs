@@ -8,6 +8,7 @@ mod cluster;
 mod env;
 mod findings;
 mod flight;
+mod fresh;
 mod grid;
 mod interleave;
 mod ledger;

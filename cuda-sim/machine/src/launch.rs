@@ -62,6 +62,7 @@ impl<'a> Launch<'a> {
             checks: Checks {
                 race: false,
                 global_race: false,
+                unwritten: false,
                 sync: false,
             },
             limits: Limits::DEFAULT,

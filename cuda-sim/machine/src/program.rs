@@ -100,8 +100,9 @@ pub struct Kernel {
 }
 
 /// A shared variable.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct SharedVariable {
+    pub(crate) name: String,
     pub(crate) size: u32,
     pub(crate) align: u32,
     /// Sized by the launch.
@@ -173,7 +174,7 @@ impl Kernel {
             .iter()
             .flat_map(|&function| &program.codes[function].shared);
         for &index in named.clone() {
-            let variable = program.shared[index];
+            let variable = &program.shared[index];
             if variable.dynamic {
                 align = align.max(variable.align);
             } else if !placed[index] {

@@ -29,6 +29,7 @@ impl Services for Recorder {
 const BOTH: Checks = Checks {
     race: true,
     global_race: true,
+    unwritten: false,
     sync: true,
 };
 
@@ -105,7 +106,8 @@ fn a_reduction_without_its_barrier_races() {
     let text = found[0].to_string();
     assert!(
         text.contains("kernel `k`, line ")
-            && text.contains("of shared memory, without a barrier between; the other: line "),
+            && text
+                .contains("of shared memory, in `s`, without a barrier between; the other: line "),
         "{text}"
     );
 }

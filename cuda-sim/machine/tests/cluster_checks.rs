@@ -43,6 +43,7 @@ fn findings(body: &str) -> Vec<Finding> {
             checks: Checks {
                 race: true,
                 global_race: true,
+                unwritten: false,
                 sync: true,
             },
             seed,

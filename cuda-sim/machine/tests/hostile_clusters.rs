@@ -108,6 +108,7 @@ fn clusters_changed_at_random() {
                 checks: Checks {
                     race: random.below(2) == 0,
                     global_race: random.below(2) == 0,
+                    unwritten: random.below(2) == 0,
                     sync: random.below(2) == 0,
                 },
                 limits: Limits {

@@ -9,7 +9,7 @@ use super::effect::{Effect, Mentions, effect};
 use super::notes::Notes;
 use super::source_line::one_line;
 use super::symbols::{Register, Symbol, Symbols};
-use super::touch::touch;
+use super::touch::{opaque, touch};
 use super::{Names, shared_variable};
 use crate::Unsupported;
 use crate::code::{Code, Instr, NONE, Op, Signature, Slot, Source};
@@ -275,6 +275,8 @@ impl<'a> Decoder<'_, 'a> {
         self.note_effect(first, &mnemonic, &operands);
         if let Some((index, touch)) = touch(&mnemonic, &self.code.instructions[first..]) {
             self.code.touches.insert((first + index) as u32, touch);
+        } else if let Some(index) = opaque(&mnemonic, &self.code.instructions[first..]) {
+            self.code.opaque.insert((first + index) as u32);
         }
         if let Some(guard) = instruction.guard {
             let row = self.register(guard.register, 1)?;

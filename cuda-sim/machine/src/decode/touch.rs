@@ -43,7 +43,9 @@ pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch
         }
         "ld" | "ldu" => (TouchKind::Read, is_strong),
         "st" => (TouchKind::Write, is_strong),
-        "atom" | "red" | "mbarrier" => (TouchKind::Update, true),
+        // Whatever was there before, it is a barrier afterwards.
+        "mbarrier" => (TouchKind::Write, true),
+        "atom" | "red" => (TouchKind::Update, true),
         _ => return None,
     };
     let size = mnemonic.iter().rev().find_map(|part| type_size(part))?;
@@ -62,4 +64,48 @@ pub(super) fn touch(mnemonic: &[&str], pushed: &[Instr]) -> Option<(usize, Touch
         releases: has(&["release", "acq_rel"]),
     };
     Some((index, touch))
+}
+
+/// Which of the instructions that a statement was decoded to may write to memory of the block or thread, if that cannot be ruled out.
+pub(super) fn opaque(mnemonic: &[&str], pushed: &[Instr]) -> Option<usize> {
+    const HARMLESS: [&str; 34] = [
+        "activemask",
+        "alloca",
+        "applypriority",
+        "bar",
+        "barrier",
+        "call",
+        "createpolicy",
+        "cvta",
+        "discard",
+        "elect",
+        "fence",
+        "getctarank",
+        "griddepcontrol",
+        "isspacep",
+        "ldmatrix",
+        "mapa",
+        "match",
+        "membar",
+        "mma",
+        "mov",
+        "movmatrix",
+        "nanosleep",
+        "pmevent",
+        "prefetch",
+        "prefetchu",
+        "redux",
+        "setmaxnreg",
+        "shfl",
+        "stackrestore",
+        "stacksave",
+        // Those of matrices tell the checks themselves.
+        "stmatrix",
+        "trap",
+        "vote",
+        "wmma",
+    ];
+    let reaches = |it: &Instr| matches!(it.op, Op::Access(_) | Op::Poll(_) | Op::Collective(_));
+    let index = pushed.iter().rposition(reaches)?;
+    (!HARMLESS.contains(mnemonic.first()?)).then_some(index)
 }

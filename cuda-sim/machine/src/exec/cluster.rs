@@ -10,6 +10,7 @@ use crate::Launch;
 use crate::exec::block::{Block, Progress};
 use crate::exec::env::Shape;
 use crate::exec::flight::Flight;
+use crate::exec::fresh::Fresh;
 use crate::exec::order::Start;
 use crate::exec::race::Race;
 use crate::exec::scope::Scope;
@@ -83,6 +84,8 @@ pub(crate) struct Common {
     pub(crate) barrier: ClusterBarrier,
     /// Accesses to shared memory, where races are looked for.
     pub(crate) race: Option<Box<Race>>,
+    /// What was written to shared and local memory, where that is looked at.
+    pub(crate) fresh: Option<Box<Fresh>>,
     /// Asynchronous operations.
     pub(crate) flight: Flight,
 }
@@ -179,6 +182,7 @@ impl Cluster {
         self.common.barrier = ClusterBarrier::new(threads);
         self.common.flight = Flight::new(shape.launch.seed, start.block);
         self.common.race = Race::new(shape, start.block);
+        self.common.fresh = Fresh::new(shape);
         self.first = start.first_warp % count.max(1);
         for (rank, block) in (0..).zip(&mut self.blocks) {
             let index = shape.block_of_rank(start.block, rank);

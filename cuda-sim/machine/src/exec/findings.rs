@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::check::{Finding, FindingKind};
+use crate::exec::cluster::RANK_SHIFT;
 use crate::exec::env::Shape;
 use crate::{Kernel, Place};
 
@@ -26,14 +27,17 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Findings {
     kernel: String,
+    /// Those that the kernel can reach.
+    functions: Vec<usize>,
     /// Pairs of instructions, whichever came first.
-    known: Mutex<HashSet<(Site, Site)>>,
+    known: Mutex<HashSet<(Site, Site, bool)>>,
 }
 
 impl Findings {
     pub(crate) fn new(kernel: &Kernel) -> Self {
         Self {
             kernel: kernel.name.clone(),
+            functions: kernel.reachable.clone(),
             known: Mutex::new(HashSet::new()),
         }
     }
@@ -48,7 +52,7 @@ impl Findings {
     ) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let pair = (first.site.min(second.site), first.site.max(second.site));
-        if !known.insert(pair) {
+        if !known.insert((pair.0, pair.1, kind.is_of_unwritten())) {
             return;
         }
         let place = |seen: Seen| {
@@ -68,11 +72,29 @@ impl Findings {
             first,
             second,
             address,
+            variable: address
+                .filter(|_| kind.is_in_shared())
+                .and_then(|address| shape.shared_variable(&self.functions, address)),
         });
     }
 }
 
 impl Shape<'_> {
+    /// The static variable of one of the functions that an address of shared memory lies in.
+    fn shared_variable(&self, functions: &[usize], address: u64) -> Option<String> {
+        let offset = address & ((1 << RANK_SHIFT) - 1);
+        let codes = functions
+            .iter()
+            .filter_map(|it| self.program.codes.get(*it));
+        codes.flat_map(|code| &code.shared).find_map(|&index| {
+            let variable = self.program.shared.get(index)?;
+            let start = u64::from(*self.shared_offsets.get(index)?);
+            let end = start + u64::from(variable.size);
+            let fits = !variable.dynamic && (start..end).contains(&offset);
+            fits.then(|| variable.name.clone())
+        })
+    }
+
     /// The place of a thread of a block.
     pub(crate) fn place(
         &self,

@@ -1,9 +1,10 @@
-//! What the check for races is told of a warp's accesses before they are executed.
+//! What the checks are told of a warp's accesses before they are executed.
 
 use crate::Lanes;
 use crate::code::{Instr, Touch};
 use crate::exec::cluster::SharedView;
 use crate::exec::env::Env;
+use crate::exec::fresh;
 use crate::exec::race::{self, Observed};
 use crate::exec::scope::Scope;
 use crate::exec::spaces::Space;
@@ -18,6 +19,7 @@ impl Env<'_> {
         touch: Touch,
         lanes: &Lanes<'_>,
     ) -> Option<Observed> {
+        fresh::observe(self, scope.site(i), space, touch, lanes);
         let memory = self.memory(lanes.mask);
         let race = self.common.race.as_mut()?;
         let shared = SharedView {

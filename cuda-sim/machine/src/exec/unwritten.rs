@@ -62,6 +62,7 @@ impl Unwritten {
                 first: place.clone(),
                 second: place,
                 address: Some(read.address),
+                variable: None,
             });
         }
     }

@@ -93,6 +93,7 @@ pub(crate) fn run_text(
         checks: Checks {
             race,
             global_race: race,
+            unwritten: false,
             sync: race,
         },
         limits: Limits {

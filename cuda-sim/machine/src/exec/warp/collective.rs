@@ -82,6 +82,12 @@ pub(super) fn collective<const CHECKED: bool>(
         if CHECKED && let Some(race) = &mut env.common.race {
             race.warp_sync(env.peers.rank(), env.warp, arrived);
         }
+        if CHECKED
+            && let Some(fresh) = &mut env.common.fresh
+            && env.shape.program.codes[scope.function].opaque.contains(&pc)
+        {
+            fresh.give_up();
+        }
         env.share_waiting(arrived);
         if let Err(error) = run(i, scope, env, arrived) {
             return Outcome::Event(Event::Fault(pc, error));

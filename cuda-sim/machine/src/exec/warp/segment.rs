@@ -279,7 +279,14 @@ fn observe(
     env: &mut Env<'_>,
     active: u32,
 ) -> Option<Observed> {
-    let &touch = code.touches.get(&pc)?;
+    let Some(&touch) = code.touches.get(&pc) else {
+        if let Some(fresh) = env.common.fresh.as_mut()
+            && code.opaque.contains(&pc)
+        {
+            fresh.give_up();
+        }
+        return None;
+    };
     let lanes = Lanes {
         mask: active,
         size: touch.size as usize,
