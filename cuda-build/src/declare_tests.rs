@@ -167,6 +167,40 @@ fn overloads_are_told_apart() {
     );
 }
 
+/// Where no name and no compiler tells types, what the kernel does tells addresses and their elements.
+#[test]
+fn what_kernels_do_tells_what_names_do_not() {
+    let ptx = ".version 7.0 .target sm_52 .address_size 64
+        .visible .entry untold(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u64 n) {
+            .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .b32 %r<3>;
+            ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u64 %rd4, [n]; ld.param.u64 %rd7, [d];
+            shl.b64 %rd5, %rd4, 2; add.s64 %rd6, %rd1, %rd5;
+            ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd6];
+            ld.global.s32 %r1, [%rd2]; st.global.s32 [%rd2+4], %r1;
+            ld.global.v4.u32 {%r1, %r1, %r1, %r1}, [%rd3];
+            ret; }
+        .visible .entry _Z5breakPKf(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], 0; ret; }";
+    let interface = Interface::read(ptx, "test").unwrap();
+    let declaration = Declaration {
+        name: "a",
+        type_name: None,
+        source: "a.cu",
+        image: "ptx \"a.ptx\"",
+        interface: &interface,
+        kernels: &[],
+        types: &types(),
+    };
+    let text = declaration.text().unwrap().unwrap_or_default();
+    let line = "unsafe fn untold(p0: &[f32], p1: &mut [i32], p2: &[u8], p3: u64, p4: u64);";
+    assert!(text.contains(line), "{text}");
+    assert!(
+        text.contains("is declared by what the kernel does there"),
+        "{text}"
+    );
+    // It breaks its word.
+    assert!(text.contains("(p0: &mut [f32]);"), "{text}");
+}
+
 #[test]
 fn types_of_rust_are_given_by_name() {
     let mut types = types();

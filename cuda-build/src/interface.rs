@@ -3,7 +3,9 @@
 mod names;
 mod probe;
 
-use cuda_ptx::{CType, Function, KernelName, Module, Signature};
+use cuda_ptx::{
+    Accesses, CType, Function, KernelAccesses, KernelName, Module, ScalarType, Signature,
+};
 
 pub(crate) use names::Names;
 pub(crate) use probe::Probe;
@@ -34,6 +36,19 @@ pub(crate) struct Parameter {
     pub(crate) align: usize,
     /// Whether PTX passes it as a number, as opposed to a block of bytes.
     pub(crate) is_number: bool,
+    /// Whether the kernel certainly writes through it.
+    pub(crate) is_written: bool,
+    /// What the kernel takes it for, if that is an address.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// Memory behind a parameter, by what a kernel does with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Whether something may write there.
+    pub(crate) may_be_written: bool,
+    /// What all accesses take its elements for.
+    pub(crate) element: Option<ScalarType>,
 }
 
 impl Interface {
@@ -45,8 +60,14 @@ impl Interface {
                 format!("cannot read the kernels of {what}: {error}"),
             )
         })?;
-        let kernels = module.entries().map(KernelInterface::of).collect();
-        Ok(Self { kernels })
+        let mut accesses = Accesses::new(&module);
+        let kernels = module.entries().map(|entry| {
+            // Where a body cannot be read, nothing is known of what it does.
+            KernelInterface::of(entry, accesses.of(entry).ok().as_ref())
+        });
+        Ok(Self {
+            kernels: kernels.collect(),
+        })
     }
 
     /// Whether some types can only be told by the compiler: those of kernels with C linkage that take something.
@@ -80,11 +101,29 @@ impl Interface {
 }
 
 impl KernelInterface {
-    fn of(entry: &Function<'_>) -> Self {
+    fn of(entry: &Function<'_>, accesses: Option<&KernelAccesses<'_>>) -> Self {
         let signature = Signature::of(entry);
+        let types: Vec<CType> = signature
+            .parameters
+            .iter()
+            .map(|it| it.ty.clone())
+            .collect();
+        let is_memory = |index: usize| match types.get(index) {
+            Some(CType::Pointer { .. }) => true,
+            Some(CType::Integer | CType::Unknown) => {
+                accesses.is_some_and(|it| it.is_pointer(index))
+            }
+            _ => false,
+        };
         let parameters = signature.parameters.into_iter().zip(&entry.params);
-        let parameters = parameters.map(|(parameter, param)| Parameter {
+        let parameters = parameters.enumerate();
+        let parameters = parameters.map(|(index, (parameter, param))| Parameter {
             name: None,
+            is_written: accesses.is_some_and(|it| it.write_through(index, is_memory).is_some()),
+            memory: accesses.filter(|_| is_memory(index)).map(|it| Memory {
+                may_be_written: it.may_write(index),
+                element: it.element_behind(index, is_memory),
+            }),
             ty: parameter.ty,
             size: parameter.size,
             align: parameter.align,

@@ -35,8 +35,9 @@
 //!   given another one.
 //! - **Names** of parameters come from the source's text, in the style of Rust; `p0`, `p1` … where it names none.
 //! - Kernels with **C linkage** have their types too: the compiler is asked a second time, by a source that includes the first. Where it
-//!   cannot tell, integers are unsigned, and one of 8 bytes is `u64`, be it an address or not. So it is for all of a source's kernels
-//!   with C linkage when one of them is within a namespace.
+//!   cannot tell, integers are unsigned, and one of 8 bytes is an address if the kernel's PTX takes it for one: `&[T]` if it writes
+//!   nothing there, else `&mut [T]`, of the elements that all accesses agree on, or of `u8`; else it is `u64`. So it is for all of a
+//!   source's kernels with C linkage when one of them is within a namespace.
 //! - Each instance of a **template** is a method: `scale<float, 4>` is `scale_float_4`.
 //! - Methods are **`unsafe fn`**. A kernel for which the build script vouches ([`Kernel::vouch`]) is a `safe fn`, with the lengths and the
 //!   launch that it states.

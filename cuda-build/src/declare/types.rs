@@ -1,8 +1,8 @@
 //! Types of C++ in Rust.
 
-use cuda_ptx::{CScalar, CType};
+use cuda_ptx::{CScalar, CType, ScalarType};
 
-use crate::interface::Parameter;
+use crate::interface::{Memory, Parameter};
 
 /// Which types of Rust stand for types of C++ that the build script names.
 #[derive(Debug, Clone)]
@@ -62,7 +62,14 @@ impl TypeNames {
         };
         match &parameter.ty {
             CType::Pointer { to, is_const } => {
-                let pointer = if *is_const { "" } else { "mut " };
+                if **to == CType::Unknown
+                    && let Some(memory) = parameter.memory
+                {
+                    return of_memory(memory);
+                }
+                // What is written behind `const` is written all the same.
+                let is_const = *is_const && !parameter.is_written;
+                let pointer = if is_const { "" } else { "mut " };
                 let (ty, note) = self.element(to);
                 Written {
                     pointer: Some(pointer),
@@ -87,6 +94,9 @@ impl TypeNames {
                         );
                         value(bytes(parameter), Some(note))
                     }
+                    CType::Integer | CType::Unknown if parameter.memory.is_some() => parameter
+                        .memory
+                        .map_or_else(|| value(bytes(parameter), None), of_memory),
                     CType::Integer if parameter.size == 8 => {
                         let note = "An integer of 8 bytes may be an address: the image does not tell which.";
                         value("u64".into(), Some(note.into()))
@@ -118,6 +128,29 @@ impl TypeNames {
             }
             _ => ("u8".into(), None),
         }
+    }
+}
+
+/// Memory of which only is known what the kernel does with it.
+fn of_memory(memory: Memory) -> Written {
+    use ScalarType as S;
+    let ty = match memory.element {
+        Some(S::F32) => "f32",
+        Some(S::F64) => "f64",
+        Some(S::S8) => "i8",
+        Some(S::S16) => "i16",
+        Some(S::S32) => "i32",
+        Some(S::S64) => "i64",
+        Some(S::U16 | S::B16 | S::F16 | S::BF16) => "u16",
+        Some(S::U32 | S::B32) => "u32",
+        Some(S::U64 | S::B64) => "u64",
+        _ => "u8",
+    };
+    let note = "What it points to is declared by what the kernel does there: no name tells it.";
+    Written {
+        pointer: Some(if memory.may_be_written { "mut " } else { "" }),
+        ty: ty.into(),
+        note: Some(note.into()),
     }
 }
 

@@ -117,22 +117,24 @@ impl<'g, 'a> Reader<'g, 'a> {
             return self.call(index, instruction);
         }
         self.out.numbers.see(instruction, &mut self.names);
-        let is_store = matches!(opcode, "st" | "atom" | "red");
-        let space = instruction
-            .modifiers()
-            .find_map(place)
-            .unwrap_or(Place::Generic);
-        if opcode == "ld" && self.load(instruction, space) {
-            // Of a parameter, or what a call returned.
-            return;
-        }
-        if opcode == "st" && space == Place::Param {
-            return self.pass(instruction);
+        if matches!(opcode, "ld" | "st") {
+            let space = instruction.modifiers().find_map(place);
+            let is_param = space == Some(Place::Param);
+            if opcode == "st" && is_param {
+                return self.pass(instruction);
+            }
+            if opcode == "ld" {
+                self.load(instruction);
+                // Of a parameter, or what a call returned.
+                if is_param {
+                    return;
+                }
+            }
         }
         for effect in effects(instruction).into_iter().flatten() {
             self.access(index, instruction, effect);
         }
-        if is_store {
+        if matches!(opcode, "st" | "atom" | "red") {
             for operand in instruction.operands.iter().skip(1) {
                 if !matches!(operand, Operand::Address { .. }) {
                     sources(operand, &mut self.names, &mut self.out.stored);
@@ -215,12 +217,11 @@ impl<'g, 'a> Reader<'g, 'a> {
         }
     }
 
-    /// A load; false if memory outside the function's own parameters is read besides.
-    fn load(&mut self, instruction: &Instruction<'a>, space: Place) -> bool {
+    fn load(&mut self, instruction: &Instruction<'a>) {
         let (Some(result), Some(address)) =
             (instruction.operands.first(), instruction.operands.get(1))
         else {
-            return false;
+            return;
         };
         let width = element_size(instruction);
         let mut to = Vec::new();
@@ -253,7 +254,6 @@ impl<'g, 'a> Reader<'g, 'a> {
                 _ => self.op(register, Rule::Copy, |_, to| to.push(FROM_MEMORY)),
             }
         }
-        space == Place::Param
     }
 }
 

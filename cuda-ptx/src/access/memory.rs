@@ -41,7 +41,6 @@ const HARMLESS: [&str; 17] = [
 /// The space that the modifiers name first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    Generic,
     Global,
     Param,
     /// Local, shared or constant.
@@ -49,7 +48,8 @@ pub(super) enum Place {
 }
 
 pub(super) fn place(modifier: &str) -> Option<Place> {
-    match modifier.split("::").next().unwrap_or(modifier) {
+    let end = modifier.bytes().position(|it| it == b':');
+    match modifier.get(..end.unwrap_or(modifier.len()))? {
         "global" => Some(Place::Global),
         "param" => Some(Place::Param),
         "local" | "shared" | "const" => Some(Place::Near),
@@ -62,6 +62,10 @@ pub(super) fn effects(instruction: &Instruction<'_>) -> [Option<Effect>; 2] {
     let opcode = instruction.opcode();
     let access = |kind, operand| plain(instruction, kind, operand);
     let first = instruction.operands.iter().position(is_address);
+    if first.is_none() {
+        // Most instructions.
+        return [None; 2];
+    }
     match opcode {
         "ld" | "ldu" => [first.and_then(|it| access(AccessKind::Read, it)), None],
         "st" if instruction.mnemonic.starts_with("st.bulk") => [None; 2],

@@ -77,7 +77,7 @@ impl<'g, 'a> Names<'g, 'a> {
     pub(super) fn new(globals: &'g Globals<'g, 'a>, function: &Function<'a>) -> Self {
         let mut names = Self {
             globals,
-            meanings: HashMap::new(),
+            meanings: HashMap::with_capacity(64),
             outer: Vec::new(),
             open: Vec::new(),
             initial: CONSTANT.to_vec(),

@@ -24,7 +24,9 @@ pub(super) struct Numbers {
 impl Numbers {
     /// Takes note of the operands of an instruction.
     pub(super) fn see<'a>(&mut self, instruction: &Instruction<'a>, names: &mut Names<'_, 'a>) {
-        if PASSING.contains(&instruction.opcode()) {
+        let pairs = instruction.mnemonic.as_bytes().windows(2);
+        let is_float = pairs.into_iter().any(|it| it == b".f" || it == b"bf");
+        if !is_float || PASSING.contains(&instruction.opcode()) {
             return;
         }
         let mut types = instruction.modifiers().filter_map(kind);

@@ -139,39 +139,48 @@ pub(super) fn fixed_result(instruction: &Instruction<'_>) -> Option<u32> {
 
 /// The sources that an operand consists of.
 pub(super) fn sources<'a>(operand: &Operand<'a>, names: &mut Names<'_, 'a>, to: &mut Vec<u32>) {
+    let (Operand::Vector(list) | Operand::List(list) | Operand::Brackets(list)) = operand else {
+        return source(operand, names, to);
+    };
     // Operands nest a few levels at most; the parser sees to that.
-    let mut waiting = vec![operand];
+    let mut waiting: Vec<&Operand<'a>> = list.iter().rev().collect();
     while let Some(operand) = waiting.pop() {
-        let source = match operand {
-            Operand::Name(name) | Operand::Not(name) | Operand::Negated(name) => {
-                names.source(name, 0)
-            }
-            Operand::Offset(name, offset) => names.source(name, *offset),
-            Operand::Address {
-                base: Some(name),
-                offset,
-            } => names.source(name, *offset),
-            Operand::Integer(0) => NULL,
+        match operand {
             Operand::Vector(list) | Operand::List(list) | Operand::Brackets(list) => {
                 waiting.extend(list.iter().rev());
-                continue;
             }
-            Operand::Pair(first, second) => {
-                to.push(names.source(first, 0));
-                names.source(second, 0)
-            }
-            _ => NUMBER,
-        };
-        to.push(source);
+            single => source(single, names, to),
+        }
     }
+}
+
+/// The source that an operand without parts is.
+fn source<'a>(operand: &Operand<'a>, names: &mut Names<'_, 'a>, to: &mut Vec<u32>) {
+    let register = match operand {
+        Operand::Name(name) | Operand::Not(name) | Operand::Negated(name) => names.source(name, 0),
+        Operand::Offset(name, offset)
+        | Operand::Address {
+            base: Some(name),
+            offset,
+        } => names.source(name, *offset),
+        Operand::Integer(0) => NULL,
+        Operand::Pair(first, second) => {
+            to.push(names.source(first, 0));
+            names.source(second, 0)
+        }
+        _ => NUMBER,
+    };
+    to.push(register);
 }
 
 /// The registers that an operand names as results.
 pub(super) fn results<'a>(operand: &Operand<'a>, names: &mut Names<'_, 'a>, to: &mut Vec<u32>) {
-    let mut all = Vec::new();
     match operand {
-        Operand::Name(name) => all.push(*name),
-        Operand::Pair(first, second) => all.extend([*first, *second]),
+        Operand::Name(name) => to.extend(names.register(name)),
+        Operand::Pair(first, second) => {
+            to.extend(names.register(first));
+            to.extend(names.register(second));
+        }
         Operand::Vector(list) => {
             // A place for those that are not wanted, because the others' places count.
             for operand in list {
@@ -181,5 +190,4 @@ pub(super) fn results<'a>(operand: &Operand<'a>, names: &mut Names<'_, 'a>, to: 
         }
         _ => {}
     }
-    to.extend(all.into_iter().filter_map(|it| names.register(it)));
 }
