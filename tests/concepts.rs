@@ -2,6 +2,7 @@
 //!
 //! See `support` for the environment variables that choose between the two.
 
+mod bulk_copies;
 mod call_counts;
 mod cluster_faults;
 mod clusters;

@@ -14,6 +14,7 @@ pub(crate) const FUNCTIONS: &str = include_str!("../kernels/functions.ptx");
 pub(crate) const DEVICE_RUNTIME: &str = include_str!("../kernels/device_runtime.ptx");
 pub(crate) const GRID_SYNC: &str = include_str!("../kernels/grid_sync.ptx");
 pub(crate) const CLUSTERS: &str = include_str!("../kernels/clusters.ptx");
+pub(crate) const BULK_COPIES: &str = include_str!("../kernels/bulk_copies.ptx");
 pub(crate) const DEPENDENT: &str = include_str!("../kernels/dependent.ptx");
 pub(crate) const MATRIX: &str = include_str!("../kernels/matrix.ptx");
 pub(crate) const FAULTS: &str = include_str!("../kernels/faults.ptx");

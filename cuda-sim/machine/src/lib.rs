@@ -61,6 +61,8 @@
 //!   additions in the order of `k`, integers are exact. Where `wmma` leaves open which lane holds which elements, they lie as `mma` has them.
 //! * **The same every time.** A launch depends on its arguments and on [`Launch::seed`] alone, which chooses among the orders that CUDA allows.
 //!   Clocks count instructions.
+//! * **Asynchronous as on a GPU.** A bulk copy, an asynchronous store or reduction happens at once, some turns later, or when nobody can go on
+//!   without it, and reads its source early or late, by the seed; with seed 0 each one happens late. `cp.async` copies at once.
 //! * **Faults with their place.** Whatever goes wrong is a [`Fault`] with line, instruction, block and thread.
 //!
 //! # What kernels ask of the host

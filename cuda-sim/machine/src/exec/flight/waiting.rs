@@ -5,7 +5,7 @@ use crate::exec::findings::Seen;
 
 /// Questions in vain after which threads that do nothing else are taken to wait for ever: far more than any that gives up after a while
 /// asks, for on a GPU each one takes its time.
-const ENOUGH: u64 = 50_000;
+const ENOUGH: u64 = 20_000;
 
 /// A question that was answered with no.
 #[derive(Debug, Clone, Copy)]
