@@ -65,4 +65,5 @@ mod stream_kinds;
 mod support;
 mod sweep;
 mod typed_kernels;
+mod unloading;
 mod with_raw;
