@@ -93,6 +93,42 @@ fn every_call_of_the_last_third_fails_in_turn() {
     share(2, 3);
 }
 
+/// A driver that knows neither libraries nor the parameters of kernels, and loads kernels when they are launched.
+fn older_builder() -> Builder {
+    builder().driver_version(11_040)
+}
+
+#[test]
+fn every_call_of_launches_and_libraries_fails_in_turn_on_an_older_driver() {
+    if Bench::only_software().is_none() {
+        return;
+    }
+    let older = older_builder().build().expect("a simulator");
+    let mut wrong = Vec::new();
+    let mut swept: BTreeSet<&str> = BTreeSet::new();
+    for operation in launches::OPERATIONS.iter().chain(libraries::OPERATIONS) {
+        // Some need what only newer drivers have.
+        if (operation.run)(&driver(&older)).is_err() {
+            continue;
+        }
+        swept.extend(operation.items);
+        let sweep = sweep().builder(older_builder);
+        let report: SweepReport = sweep.run_with(driver, |_, driver| (operation.run)(driver));
+        if !report.is_clean() {
+            wrong.push(format!("{}: {report}", operation.items.join(", ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    for item in [
+        "Function::launch",
+        "kernels!",
+        "In",
+        "Driver::load_library_ptx",
+    ] {
+        assert!(swept.contains(item), "{item}");
+    }
+}
+
 #[test]
 fn every_call_of_the_initialisation_fails_in_turn() {
     if Bench::only_software().is_some() {

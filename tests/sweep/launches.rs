@@ -1,8 +1,8 @@
 //! Launches.
 
 use cuda_driver::{
-    DeviceAllocation, Driver, DynamicArgument, Function, In, InOut, LaunchConfig, OccupancyFlags,
-    Out, Result, Stream, kernels,
+    DeviceAllocation, Driver, DynamicArgument, Function, In, InOut, LaunchChecking, LaunchConfig,
+    OccupancyFlags, Out, Result, Stream, kernels,
 };
 
 use super::{Operation, context};
@@ -64,6 +64,66 @@ pub(super) const OPERATIONS: &[Operation] = &[
             // Either all of it or nothing.
             assert_eq!(sum, [if result.is_ok() { 2.0 } else { 7.0 }; 100]);
             result
+        },
+    },
+    Operation {
+        items: &["In", "Out"],
+        run: |driver| {
+            // The device without memory pools, and a stream that the program does not own.
+            let context = driver.device(2)?.primary_context()?;
+            let stream = context.per_thread_stream();
+            let add = context.load_ptx(VECTOR_ADD)?.function("vector_add")?;
+            let mut sum = [7.0_f32; 100];
+            let arguments = (
+                In(&[1.0_f32; 100]),
+                In(&[1.0_f32; 100]),
+                Out(&mut sum),
+                100_u32,
+            );
+            // SAFETY: the kernel reads the first two and writes `sum`, a hundred elements each.
+            let result = unsafe { add.launch(&stream, LaunchConfig::for_len(100), arguments) };
+            assert_eq!(sum, [if result.is_ok() { 2.0 } else { 7.0 }; 100]);
+            result
+        },
+    },
+    Operation {
+        items: &["Function::launch", "Context::set_launch_checking"],
+        run: |driver| {
+            let Addition {
+                mut sum,
+                a,
+                add,
+                home,
+                other,
+            } = Addition::of_ones(driver)?;
+            context(driver)?.set_launch_checking(LaunchChecking::EachLaunch);
+            for stream in [&home, &other] {
+                let config = LaunchConfig::for_len(100);
+                // SAFETY: the kernel reads `a` and writes `sum`, a hundred elements each.
+                unsafe { add.launch(stream, config, (&a, &a, &mut sum, 100_u32)) }?;
+            }
+            assert_eq!(sum.to_vec()?, [2.0; 100]);
+            Ok(())
+        },
+    },
+    Operation {
+        items: &["kernels!"],
+        run: |driver| {
+            let context = context(driver)?;
+            let (home, other) = (context.create_stream()?, context.create_stream()?);
+            let kernels = Polynomial::load(&context)?;
+            let launch: PolynomialLaunch = kernels.polynomial_prepare(LaunchConfig::for_len(64))?;
+            let coefficients = launch.function().module().global::<[f32]>("coefficients")?;
+            let x = home.upload(&[1.0_f32; 64])?;
+            let mut y = home.zeroed::<f32>(64)?;
+            for (stream, value) in [(&home, 1.0), (&other, 2.0)] {
+                coefficients.write(stream, &[value; 4])?;
+                // On the other stream than the one that writes the variable.
+                let reader = if value == 1.0 { &other } else { &home };
+                launch.launch(reader, &x, &mut y)?;
+                assert_eq!(home.download(&y)?, [4.0 * value; 64]);
+            }
+            Ok(())
         },
     },
     Operation {
@@ -218,5 +278,13 @@ kernels! {
         #[launch(for_len(sum), block <= 1024)]
         #[prepared(VectorAdd)]
         safe fn vector_add(a: &[f32], b: &[f32; len(a)], sum: &mut [f32; len(a)], n: u32 = len(a));
+    }
+}
+
+kernels! {
+    unsafe extern Polynomial from ptx "../kernels/const_memory.ptx" {
+        #[launch(for_len(y), block <= 1024, globals(coefficients))]
+        #[prepared(PolynomialLaunch)]
+        safe fn polynomial(x: &[f32], y: &mut [f32; len(x)], n: u32 = len(x));
     }
 }
