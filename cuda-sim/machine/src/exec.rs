@@ -29,7 +29,7 @@ pub(crate) use ahead::wait as wait_for_prerequisite;
 pub(crate) use cluster::RANK_SHIFT;
 pub(crate) use env::{Env, LaneError};
 pub(crate) use findings::{Seen, Site};
-pub(crate) use flight::{GroupKind, Operation, Origin, Poll, Reduction, SharedAt, Target};
+pub(crate) use flight::{Operation, Origin, Poll, Reduction, SharedAt, Target};
 pub use grid::run;
 pub(crate) use race::fence;
 pub(crate) use scope::Scope;

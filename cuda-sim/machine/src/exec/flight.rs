@@ -19,20 +19,10 @@ pub(crate) use waiting::{Poll, Round};
 /// Turns after which an operation happens at the latest.
 const LATEST: u64 = 64;
 
-/// What threads wait for when they wait for their own operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum GroupKind {
-    /// `cp.async.wait_group`
-    Copies,
-    /// `cp.async.bulk.wait_group`
-    Bulk,
-}
-
-/// A group of a thread's operations: of which thread of the cluster, of what kind, and the how-manieth.
+/// A group of a thread's bulk copies: of which thread of the cluster, and the how-manieth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) thread: u32,
-    pub(crate) kind: GroupKind,
     pub(crate) number: u64,
 }
 
@@ -48,7 +38,7 @@ pub(crate) struct Failure {
 pub(crate) struct Flight {
     operations: VecDeque<Operation>,
     /// The open group of each thread that has closed one.
-    open: HashMap<(u32, GroupKind), u64>,
+    open: HashMap<u32, u64>,
     now: u64,
     random: u64,
     failure: Option<Failure>,
@@ -98,18 +88,14 @@ impl Flight {
     }
 
     /// The group that a thread's next operations belong to.
-    pub(crate) fn open_group(&self, thread: u32, kind: GroupKind) -> Group {
-        let number = self.open.get(&(thread, kind)).copied().unwrap_or(0);
-        Group {
-            thread,
-            kind,
-            number,
-        }
+    pub(crate) fn open_group(&self, thread: u32) -> Group {
+        let number = self.open.get(&thread).copied().unwrap_or(0);
+        Group { thread, number }
     }
 
     /// A thread closes its open group.
-    pub(crate) fn commit(&mut self, thread: u32, kind: GroupKind) {
-        *self.open.entry((thread, kind)).or_default() += 1;
+    pub(crate) fn commit(&mut self, thread: u32) {
+        *self.open.entry(thread).or_default() += 1;
     }
 
     /// Starts an operation.
@@ -182,19 +168,18 @@ impl Flight {
     /// A thread waits until all but its last `pending` groups have been read, or have happened.
     pub(crate) fn wait(
         &mut self,
-        (thread, kind): (u32, GroupKind),
+        thread: u32,
         pending: u64,
         only_reads: bool,
         reach: &mut Reach<'_, '_>,
     ) {
-        let open = self.open_group(thread, kind).number;
+        let open = self.open_group(thread).number;
         let Some(last) = open.checked_sub(pending).and_then(|it| it.checked_sub(1)) else {
             return;
         };
         let waited = |it: &Operation| {
-            it.group.is_some_and(|group| {
-                (group.thread, group.kind) == (thread, kind) && group.number <= last
-            })
+            it.group
+                .is_some_and(|group| group.thread == thread && group.number <= last)
         };
         if only_reads {
             let mut operations = std::mem::take(&mut self.operations);
@@ -208,7 +193,7 @@ impl Flight {
             self.perform_if(waited, reach);
         }
         if let Some(race) = &mut reach.race {
-            race.wait_for_groups(thread, kind, last, only_reads);
+            race.wait_for_groups(thread, last, only_reads);
         }
     }
 

@@ -4,8 +4,7 @@ pub(crate) mod combine;
 
 use crate::code::{Asynchronous, Given, Instr, Pointer};
 use crate::exec::{
-    Env, GroupKind, LaneError, Operation, Origin, RANK_SHIFT, Scope, Seen, SharedAt, Space, Target,
-    resolve,
+    Env, LaneError, Operation, Origin, RANK_SHIFT, Scope, Seen, SharedAt, Space, Target, resolve,
 };
 use crate::registers::Lane;
 use crate::{FaultKind, WARP_SIZE};
@@ -159,7 +158,7 @@ impl Starter<'_, '_> {
             operation.target = Target::Global(self.aligned(form.to, align)?);
             let thread = thread_of(self.env, self.lane);
             let flight = &self.env.common.flight;
-            operation.group = Some(flight.open_group(thread, GroupKind::Bulk));
+            operation.group = Some(flight.open_group(thread));
             self.begin(operation, by_proxy);
             return Ok(());
         }
@@ -231,7 +230,7 @@ pub(crate) fn commit(
 ) -> Result<(), LaneError> {
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
         let thread = thread_of(env, lane);
-        env.common.flight.commit(thread, GroupKind::Bulk);
+        env.common.flight.commit(thread);
     }
     Ok(())
 }
@@ -244,7 +243,7 @@ pub(crate) fn wait(
     mask: u32,
 ) -> Result<(), LaneError> {
     for lane in (0..WARP_SIZE).filter(|lane| mask >> lane & 1 == 1) {
-        let waiter = (thread_of(env, lane), GroupKind::Bulk);
+        let waiter = thread_of(env, lane);
         let (pending, only_reads) = (i.imm as u64, i.target == 1);
         env.with_flight(|flight, reach| flight.wait(waiter, pending, only_reads, reach));
     }

@@ -10,7 +10,7 @@ use crate::code::TouchKind;
 use crate::exec::cluster::RANK_SHIFT;
 use crate::exec::env::Shape;
 use crate::exec::findings::Site;
-use crate::exec::flight::{Group, GroupKind, Operation, Origin, SharedAt, Target};
+use crate::exec::flight::{Group, Operation, Origin, SharedAt, Target};
 
 /// The time of an operation that nobody has waited for: later than any.
 pub(super) const IN_FLIGHT: u32 = u32::MAX;
@@ -189,17 +189,10 @@ impl Race {
     }
 
     /// A thread has waited for its groups up to one: what they did is as if the thread had done it now.
-    pub(crate) fn wait_for_groups(
-        &mut self,
-        thread: u32,
-        kind: GroupKind,
-        last: u64,
-        only_reads: bool,
-    ) {
+    pub(crate) fn wait_for_groups(&mut self, thread: u32, last: u64, only_reads: bool) {
         let waited = |it: &Started| {
-            it.group.is_some_and(|group| {
-                (group.thread, group.kind) == (thread, kind) && group.number <= last
-            })
+            it.group
+                .is_some_and(|group| group.thread == thread && group.number <= last)
         };
         let started = &mut self.asynchronous.started;
         let all = started.iter().filter(|(_, it)| waited(it));
@@ -221,10 +214,7 @@ impl Race {
     pub(crate) fn end_operations(&mut self, rank: u32, block: [u32; 3], shape: &Shape<'_>) {
         for started in self.asynchronous.started.values() {
             let mut uses = started.uses.into_iter().flatten();
-            // Copies of the threads themselves are over when the threads are.
-            let own = |group: Group| group.kind == GroupKind::Copies;
-            if !started.group.is_some_and(own)
-                && let Some((at, _)) = uses.find(|(at, _)| at.rank == rank)
+            if let Some((at, _)) = uses.find(|(at, _)| at.rank == rank)
                 && let Some(findings) = &shape.findings
             {
                 let seen = self.seen(started.site, started.thread, shape, block);
