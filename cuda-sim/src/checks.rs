@@ -2,7 +2,7 @@
 //!
 //! What a check finds is a [`Report`](crate::Report), of which [`Simulator::reports`](crate::Simulator::reports) gives the list and
 //! [`Builder::on_report`](crate::Builder::on_report) tells at once; [`Simulator::assert_clean`](crate::Simulator::assert_clean) demands that
-//! there is none. Programs that cannot call the [`Builder`](crate::Builder) switch checks by the environment
+//! there is none. Tools read them as JSON, a line each ([`Simulator::reports_json`](crate::Simulator::reports_json)). Programs that cannot call the [`Builder`](crate::Builder) switch checks by the environment
 //! ([`Builder::from_environment`](crate::Builder::from_environment)).
 //!
 //! | check | finds | switched by | default | cost |

@@ -1,6 +1,7 @@
 //! What the checks found, as values.
 
 mod allocation;
+mod json;
 mod race;
 
 use std::fmt;

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use cuda_sys::CUresult;
 
 use names::Names;
+pub(crate) use names::escaped;
 
 /// The calls since tracing was switched on.
 #[derive(Debug, Default)]

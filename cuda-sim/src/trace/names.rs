@@ -85,7 +85,7 @@ impl Names {
 }
 
 /// A string of JSON.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut json = String::from('"');
     for character in text.chars() {
         match character {
