@@ -60,6 +60,8 @@ impl Block {
                 index,
                 live: 0,
                 scopes: vec![scope],
+                turn: 0,
+                spent: 0,
                 parked: [0; BARRIERS],
                 arrived: 0,
                 passed: 0,

@@ -20,6 +20,10 @@ pub(crate) struct Scope {
     pub(crate) places: Places,
     /// Lanes that can run.
     pub(crate) runnable: u32,
+    /// Lanes that let others go first, and a group that was interrupted with the backward branches it has left: a turn ends sooner than the
+    /// patience with lanes that spin, which must not begin anew with each turn.
+    pub(crate) tired: u32,
+    pub(crate) interrupted: (u32, u32),
     /// Lanes that wait at a barrier.
     pub(crate) parked: u32,
     /// Lanes that wait for others of their warp.

@@ -39,6 +39,9 @@ pub(crate) struct Warp {
     /// Lanes that have not ended.
     pub(crate) live: u32,
     pub(crate) scopes: Vec<Scope>,
+    /// Which call's turn it is, and the instructions that it has executed of its quantum. They outlast the warp's own turns.
+    pub(crate) turn: usize,
+    pub(crate) spent: u64,
     /// Lanes that wait at each barrier.
     pub(crate) parked: [u32; BARRIERS],
     /// Lanes that have arrived at the cluster's barrier while others have not, and lanes that have since all had arrived need not wait.
@@ -97,9 +100,8 @@ impl Warp {
         parts: &mut BlockParts<'_>,
         meter: &mut Meter,
     ) -> Result<Pause, WarpFault> {
-        let mut turn = 0;
         loop {
-            let Some(index) = self.choose(turn, parts) else {
+            let Some(index) = self.choose(self.turn, parts) else {
                 return Ok(if self.live == 0 {
                     Pause::Ended
                 } else {
@@ -112,7 +114,9 @@ impl Warp {
                 .enumerate()
                 .any(|(other, scope)| other != index && scope.runnable != 0);
             let quantum = if others {
-                meter.fuel.min(CALL_QUANTUM)
+                meter
+                    .fuel
+                    .min(CALL_QUANTUM.saturating_sub(self.spent).max(1))
             } else {
                 meter.fuel
             };
@@ -146,11 +150,18 @@ impl Warp {
             meter.fuel -= inner.instructions.min(meter.fuel);
             meter.instructions += inner.instructions;
             meter.lane_instructions += inner.lane_instructions;
+            self.spent = match event {
+                Event::Fuel if others => self.spent + inner.instructions,
+                _ => 0,
+            };
+            if others && (matches!(event, Event::Vain) || self.spent >= CALL_QUANTUM) {
+                (self.turn, self.spent) = (self.turn.wrapping_add(1), 0);
+            }
             match event {
-                Event::Idle => turn = 0,
+                Event::Idle => self.turn = 0,
                 Event::Fuel if meter.fuel == 0 => return Ok(Pause::Turn),
                 Event::Vain if !others => return Ok(Pause::Turn),
-                Event::Fuel | Event::Vain => turn += 1,
+                Event::Fuel | Event::Vain => {}
                 Event::Fault(pc, error) => {
                     return Err(WarpFault {
                         function,
@@ -337,6 +348,7 @@ impl Warp {
         self.live = lanes;
         self.parked = [0; BARRIERS];
         (self.arrived, self.passed) = (0, 0);
+        (self.turn, self.spent) = (0, 0);
         self.waited = at_start(parts.shape.launch);
         self.local.clear();
         self.scopes.truncate(1);
@@ -352,5 +364,6 @@ impl Warp {
         scope.places = Places::START;
         scope.tops = scope.first_tops(parts.shape);
         (scope.runnable, scope.parked, scope.waiting, scope.calling) = (lanes, 0, 0, 0);
+        (scope.tired, scope.interrupted) = (0, (0, 0));
     }
 }

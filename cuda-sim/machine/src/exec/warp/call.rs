@@ -152,6 +152,8 @@ pub(crate) fn new_scope(
         registers,
         places: Places::START,
         runnable: lanes,
+        tired: 0,
+        interrupted: (0, 0),
         parked: 0,
         waiting: 0,
         calling: 0,

@@ -44,13 +44,12 @@ pub(super) fn run<const CHECKED: bool>(
     env: &mut Env<'_>,
     meter: &mut Meter,
 ) -> Event {
-    let mut tired = 0;
     let clock = env.clock;
     loop {
         if scope.runnable == 0 {
             return Event::Idle;
         }
-        let group = scope.places.select(scope.runnable, tired);
+        let group = scope.places.select(scope.runnable, scope.tired);
         env.clock = clock + meter.instructions;
         let before = meter.fuel;
         let outcome = run_group::<CHECKED>(&group, scope, code, env, meter);
@@ -58,9 +57,14 @@ pub(super) fn run<const CHECKED: bool>(
         meter.instructions += executed;
         meter.lane_instructions += executed * u64::from(group.mask.count_ones());
         match outcome {
-            Outcome::Regroup => tired = 0,
-            Outcome::Tired => tired = group.mask,
-            Outcome::Event(event) => return event,
+            Outcome::Regroup => scope.tired = 0,
+            Outcome::Tired => scope.tired = group.mask,
+            // The next turn goes on where this one ends.
+            Outcome::Event(Event::Fuel) => return Event::Fuel,
+            Outcome::Event(event) => {
+                scope.tired = 0;
+                return event;
+            }
         }
     }
 }
@@ -83,16 +87,18 @@ fn run_group<const CHECKED: bool>(
 ) -> Outcome {
     let mask = group.mask;
     let mut pc = group.pc;
-    let mut back_edges = if mask == scope.runnable {
-        u32::MAX
-    } else {
-        BACK_EDGES
+    let interrupted = std::mem::take(&mut scope.interrupted);
+    let mut back_edges = match interrupted {
+        _ if mask == scope.runnable => u32::MAX,
+        (lanes, left) if lanes == mask => left,
+        _ => BACK_EDGES,
     };
     let start = meter.fuel;
     let clock = env.clock;
     loop {
         if meter.fuel == 0 {
             scope.places.set(mask, pc);
+            scope.interrupted = (mask, back_edges.min(BACK_EDGES));
             return Outcome::Event(Event::Fuel);
         }
         meter.fuel -= 1;
