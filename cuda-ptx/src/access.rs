@@ -8,6 +8,7 @@ mod decode;
 mod flow;
 mod form;
 mod function;
+mod hash;
 mod kernel;
 mod memory;
 mod names;

@@ -30,7 +30,10 @@ impl<'a> Instruction<'a> {
     /// The mnemonic up to its first dot.
     #[must_use]
     pub fn opcode(&self) -> &'a str {
-        self.mnemonic.split('.').next().unwrap_or(self.mnemonic)
+        // Mnemonics are short: a search in bytes is faster than one for characters.
+        let end = self.mnemonic.bytes().position(|it| it == b'.');
+        end.and_then(|end| self.mnemonic.get(..end))
+            .unwrap_or(self.mnemonic)
     }
 
     /// The text of each operand, nested ones included in theirs; with [`Module::span_of`](crate::Module::span_of) its place.
@@ -47,7 +50,17 @@ impl<'a> Instruction<'a> {
 
     /// What follows the opcode, without the dots.
     pub fn modifiers(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.mnemonic.split('.').skip(1)
+        let mut rest = self.mnemonic.get(self.opcode().len()..);
+        std::iter::from_fn(move || {
+            let after = rest?.strip_prefix('.')?;
+            let end = after.bytes().position(|it| it == b'.');
+            let (modifier, next) = match end {
+                Some(end) => (after.get(..end)?, after.get(end..)),
+                None => (after, None),
+            };
+            rest = next;
+            Some(modifier)
+        })
     }
 }
 

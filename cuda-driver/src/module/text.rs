@@ -1,5 +1,6 @@
 //! The PTX that a module was loaded from, kept to say what drivers cannot tell: what its kernels do, and with older ones their parameters.
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::ModuleCore;
@@ -10,6 +11,8 @@ use crate::function::Parameter;
 pub(crate) struct KeptText {
     text: Box<str>,
     kernels: OnceLock<Option<Vec<Kernel>>>,
+    /// The places of the kernels by their names.
+    places: OnceLock<HashMap<Box<str>, usize>>,
 }
 
 struct Kernel {
@@ -23,6 +26,7 @@ impl KeptText {
         Some(Arc::new(Self {
             text: image.text()?.into(),
             kernels: OnceLock::new(),
+            places: OnceLock::new(),
         }))
     }
 
@@ -30,6 +34,15 @@ impl KeptText {
     pub(crate) fn names(&self) -> Option<Vec<String>> {
         let kernels = self.kernels()?;
         Some(kernels.iter().map(|it| it.name.to_string()).collect())
+    }
+
+    fn kernel(&self, name: &str) -> Option<&Kernel> {
+        let kernels = self.kernels()?;
+        let places = self.places.get_or_init(|| {
+            let all = kernels.iter().enumerate();
+            all.map(|(place, it)| (it.name.clone(), place)).collect()
+        });
+        kernels.get(*places.get(name)?)
     }
 
     /// The kernels, unless the parser does not understand what the driver took.
@@ -63,8 +76,7 @@ impl ModuleCore {
 
     /// The parameters of a kernel according to the PTX, where the driver cannot tell them.
     pub(crate) fn parameters_from_ptx(&self, name: &str) -> Option<Vec<Parameter>> {
-        let kernels = self.text()?.kernels()?;
-        let kernel = kernels.iter().find(|kernel| &*kernel.name == name)?;
+        let kernel = self.text()?.kernel(name)?;
         Some(kernel.parameters.clone())
     }
 
@@ -85,6 +97,7 @@ mod tests {
         let kept = KeptText {
             text: text.into(),
             kernels: OnceLock::new(),
+            places: OnceLock::new(),
         };
         let kernels = kept.kernels().expect("parses");
         assert_eq!(&*kernels[0].name, "scale");
@@ -98,6 +111,7 @@ mod tests {
         let kept = KeptText {
             text: "x".into(),
             kernels: OnceLock::new(),
+            places: OnceLock::new(),
         };
         assert!(kept.kernels().is_none());
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::{Function, Module, Space, Variable};
 
 use super::form::{FAR, Form, NEAR, Value};
+use super::hash::Keys;
 
 /// Registers that hold the same in every body.
 pub(super) const NUMBER: u32 = 0;
@@ -26,6 +27,8 @@ const CONSTANT: [Value; 5] = [
 pub(super) struct Globals<'m, 'a> {
     pub(super) variables: HashMap<&'a str, Space>,
     pub(super) functions: HashMap<&'a str, &'m Function<'a>>,
+    /// For the names of all bodies: drawing them takes time.
+    keys: Keys,
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
@@ -42,6 +45,7 @@ impl<'m, 'a> Globals<'m, 'a> {
         Self {
             variables: variables.collect(),
             functions,
+            keys: Keys::default(),
         }
     }
 }
@@ -64,7 +68,7 @@ pub(super) enum Meaning {
 /// The names of a body, where it has been read up to.
 pub(super) struct Names<'g, 'a> {
     globals: &'g Globals<'g, 'a>,
-    meanings: HashMap<&'a str, Meaning>,
+    meanings: HashMap<&'a str, Meaning, Keys>,
     /// What names meant before the blocks that are open, and how many of these each block has.
     outer: Vec<(&'a str, Option<Meaning>)>,
     open: Vec<usize>,
@@ -77,7 +81,7 @@ impl<'g, 'a> Names<'g, 'a> {
     pub(super) fn new(globals: &'g Globals<'g, 'a>, function: &Function<'a>) -> Self {
         let mut names = Self {
             globals,
-            meanings: HashMap::with_capacity(64),
+            meanings: HashMap::with_capacity_and_hasher(64, globals.keys),
             outer: Vec::new(),
             open: Vec::new(),
             initial: CONSTANT.to_vec(),
