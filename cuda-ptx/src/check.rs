@@ -6,6 +6,7 @@ mod call;
 mod constants;
 mod declaration;
 mod forms;
+mod matrix;
 mod operand;
 mod scope;
 mod special;
@@ -69,7 +70,7 @@ impl<'a> Module<'a> {
     /// What an assembler refuses about this module, in the order of the text: unknown and doubly defined names, instructions and modifiers
     /// that PTX does not have or that are newer than `.version` and `.target`, operands that do not fit. The first 20 findings are given.
     ///
-    /// An empty answer does not promise that an assembler takes the module: forms of textures, matrices, bulk copies and the like are known
+    /// An empty answer does not promise that an assembler takes the module: forms of textures, sparse matrices, bulk copies and the like are known
     /// by their opcodes only. What is found, though, is wrong for certain.
     ///
     /// ```

@@ -61,7 +61,8 @@ impl<'a> Checker<'_, 'a> {
                     return Err(format!("`{name}` is {ty} and holds no address"));
                 }
                 let narrow = ty.size() == 4 && self.module.address_size() == 64;
-                if narrow && matches!(context.space, None | Some(Space::Global)) {
+                let generic = context.space.is_none() && !super::matrix::is_opcode(context.opcode);
+                if narrow && (generic || context.space == Some(Space::Global)) {
                     return Err(format!("`{name}` has 32 bits, addresses have 64"));
                 }
                 return Ok(());

@@ -5,7 +5,10 @@ use std::sync::OnceLock;
 
 use crate::{ScalarType, Space};
 
-const TABLE: &str = include_str!("instructions.txt");
+const TABLE: &str = concat!(
+    include_str!("instructions.txt"),
+    include_str!("matrices.txt")
+);
 
 /// What an operand may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,11 @@ pub(super) enum Role {
     Predicates,
     /// A register that is written, or a vector of any length.
     MoveDestination,
+    /// So many registers in braces that hold a part of a matrix.
+    Fragment {
+        count: usize,
+        written: bool,
+    },
     /// A register or constant; as many in a vector as the modifiers say.
     Source {
         vector: bool,
@@ -96,11 +104,32 @@ impl Type {
     }
 }
 
+/// Modifiers that come in order among themselves, and those that come in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Types,
+    /// Of matrices.
+    Layouts,
+    Any,
+}
+
+impl Order {
+    fn of(modifier: &str) -> Self {
+        if matches!(modifier, "row" | "col") {
+            Self::Layouts
+        } else if Type::from_name(modifier).is_some() {
+            Self::Types
+        } else {
+            Self::Any
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Group {
     choices: Vec<&'static str>,
     required: bool,
-    types: bool,
+    order: Order,
 }
 
 /// One line of the table.
@@ -177,7 +206,7 @@ impl Form {
             let group = inside.get_or_insert_with(|| Group {
                 choices: Vec::new(),
                 required: !word.starts_with('['),
-                types: Type::from_name(name).is_some(),
+                order: Order::of(name),
             });
             group.choices.push(name);
             let opens = word.starts_with(['{', '[']);
@@ -196,11 +225,12 @@ impl Form {
         let mut types = Vec::new();
         for (place, modifier) in modifiers.iter().enumerate() {
             let ty = Type::from_name(modifier);
+            let order = Order::of(modifier);
             let fits = |(index, group): &(usize, &Group)| {
                 !used.get(*index).copied().unwrap_or(true)
-                    && group.types == ty.is_some()
+                    && group.order == order
                     // Types come in order: only the first slot that is free can be meant.
-                    && (group.types || group.choices.contains(modifier))
+                    && (order != Order::Any || group.choices.contains(modifier))
             };
             let mut found = self.groups.iter().enumerate().find(fits);
             // So do the spaces of a copy.
@@ -216,9 +246,10 @@ impl Form {
                     types.extend(ty);
                 }
                 _ if self.open => types.extend(ty),
-                // Assemblers let a modifier stand twice, but not a state space.
-                _ if ty.is_none()
+                // Assemblers let a modifier stand twice, but not a state space, and none that belongs to matrices.
+                _ if order == Order::Any
                     && !is_space(modifier)
+                    && !super::matrix::stands_once(modifier)
                     && modifiers[..place].contains(modifier) => {}
                 _ => return None,
             }
@@ -269,7 +300,13 @@ impl Slot {
             (None, "dw" | "sw") => Typed::Twice,
             _ => Typed::Nth(nth),
         };
+        let fragment = |first, written| {
+            let count = name.strip_prefix(first)?.parse().ok()?;
+            Some(Role::Fragment { count, written })
+        };
+        let fragment = fragment('v', false).or_else(|| fragment('w', true));
         let role = match name.trim_end_matches(['2', '3']) {
+            _ if fragment.is_some() => fragment?,
             "d" | "D" | "dw" => Role::Destination { vector: false },
             "Dv" => Role::Destination { vector: true },
             "dp" => Role::DestinationAndPredicate,

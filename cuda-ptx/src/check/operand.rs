@@ -67,6 +67,7 @@ impl<'m, 'a> Checker<'m, 'a> {
             _ => operand,
         };
         match (slot.role, operand) {
+            (Role::Fragment { count, written }, _) => self.fragment(operand, ty, count, written),
             (Role::Destination { vector: true } | Role::Source { vector: true }, _)
                 if context.elements > 1 =>
             {

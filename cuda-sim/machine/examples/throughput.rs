@@ -1,4 +1,5 @@
-//! Lane instructions per second on one core: saxpy, a compute-bound loop, a tiled matrix product and a kernel that diverges.
+//! Lane instructions per second on one core: saxpy, a compute-bound loop, a tiled matrix product and a kernel that diverges; and
+//! multiplications per second of a tiled product of halves by `mma`.
 //!
 //! `cargo run --release -p cuda-sim-machine --example throughput [kernel]`
 //!
@@ -89,6 +90,17 @@ fn measure(
     launch: &Launch<'_>,
     memory: &Flat,
 ) -> Result<(), Box<dyn std::error::Error>> {
+    measure_work(title, ptx, launch, memory, None)
+}
+
+/// As `measure`; where so many multiplications are stated, their rate is shown too.
+fn measure_work(
+    title: &str,
+    ptx: &str,
+    launch: &Launch<'_>,
+    memory: &Flat,
+    multiplications: Option<f64>,
+) -> Result<(), Box<dyn std::error::Error>> {
     if std::env::args().nth(1).is_some_and(|only| only != title) {
         return Ok(());
     }
@@ -110,6 +122,15 @@ fn measure(
             lanes / seconds[LAUNCHES / 2] / 1e9,
             lanes / seconds[0] / 1e9,
         );
+        if let Some(work) = multiplications {
+            println!(
+                "{:<23} {:>4.0} M multiplications: {:.2} G/s (fastest {:.2})",
+                "",
+                work / 1e6,
+                work / seconds[LAUNCHES / 2] / 1e9,
+                work / seconds[0] / 1e9,
+            );
+        }
     }
     Ok(())
 }
@@ -177,6 +198,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         include_str!("../../../examples/kernels/matmul.ptx"),
         &launch,
         &memory,
+    )?;
+
+    let mut params = [x, y, z].map(u64::to_le_bytes).concat();
+    params.extend([size; 2].map(u32::to_le_bytes).concat());
+    let launch = Launch::new([size / 64, size / 64, 1], [128, 1, 1], &params);
+    measure_work(
+        "product_of_halves",
+        include_str!("../../../tests/kernels/matrix.ptx"),
+        &launch,
+        &memory,
+        Some(f64::from(size).powi(3)),
     )?;
 
     let mut params = x.to_le_bytes().to_vec();

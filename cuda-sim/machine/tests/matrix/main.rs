@@ -5,6 +5,7 @@ mod support;
 
 mod elements;
 mod faults;
+mod forms;
 mod fragments;
 mod kernels;
 mod mma;

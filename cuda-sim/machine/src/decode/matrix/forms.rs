@@ -29,6 +29,9 @@ fn step(modifiers: &Modifiers<'_>, a: Element) -> Option<Step> {
 
 /// `mma`
 pub(super) fn mma(modifiers: &Modifiers<'_>) -> Option<Form> {
+    if !modifiers.aligned {
+        return None;
+    }
     let (shape, &[a_layout, b_layout], &[d, a, b, c]) =
         (modifiers.shape?, &*modifiers.layouts, &*modifiers.types)
     else {
@@ -65,7 +68,7 @@ pub(super) fn mma(modifiers: &Modifiers<'_>) -> Option<Form> {
     })
 }
 
-/// `wmma.mma`. Where only the types of the results are named, the factors are `f16`.
+/// `wmma.mma`, which in old versions of PTX is not called `.aligned`. Where only the types of the results are named, the factors are `f16`.
 pub(super) fn wmma(modifiers: &Modifiers<'_>) -> Option<Form> {
     let (shape, layouts) = (modifiers.shape?, &*modifiers.layouts);
     let (d, a, b, c) = match *modifiers.types {

@@ -7,7 +7,7 @@ use crate::ops::numbers::Rounding;
 #[derive(Debug, Default)]
 pub(super) struct Modifiers<'a> {
     sync: bool,
-    aligned: bool,
+    pub(super) aligned: bool,
     pub(super) shape: Option<(usize, usize, usize)>,
     /// Of `A` and `B`.
     pub(super) layouts: Vec<Layout>,
@@ -50,7 +50,7 @@ impl<'a> Modifiers<'a> {
                 },
             }
         }
-        (all.sync && all.aligned).then_some(all)
+        all.sync.then_some(all)
     }
 }
 
