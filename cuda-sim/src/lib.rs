@@ -60,7 +60,7 @@
 //! * An access to shared memory that its cluster does not have, or to that of a block that has ended, gives `LAUNCH_FAILED`, and a launch of
 //!   clusters on a device without them `NOT_SUPPORTED`; what a real driver says there has not been seen. Which block is preferred for a
 //!   cluster (`PREFERRED_CLUSTER_DIMENSION`, scheduling policies) is checked and without effect.
-//! * Instructions for textures, matrices, copies of tensors and the like are checked by their names only when a module is loaded.
+//! * Instructions for textures, sparse matrices, copies of tensors and the like are checked by their names only when a module is loaded.
 //! * Copies of tensors (`cp.async.bulk.tensor`) are missing. `cp.async` of 4, 8 or 16 bytes copies at once; the bulk copies and the other
 //!   asynchronous operations happen early or late, by the seed. What the hardware says to an operation that cannot be carried out has not
 //!   been seen: a set of blocks that the cluster does not have, a barrier in another block than the destination, a size that is no multiple

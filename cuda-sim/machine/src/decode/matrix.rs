@@ -72,7 +72,11 @@ impl<'a> Decoder<'_, 'a> {
             if written {
                 self.destination(part, ty)
             } else {
-                self.source(part, ty)
+                match (part, ty) {
+                    // Integers stand for the bits of doubles.
+                    (Operand::Integer(_), Ty::F64) => self.source(part, Ty::B64),
+                    _ => self.source(part, ty),
+                }
             }
         });
         rows.collect()

@@ -67,7 +67,7 @@ fn text() -> String {
 
 const HEADER: &str = "# Forms that the machine carries out and no recording proves, and why: written by the test `write_unproved`.\n\
     # Branches, calls, barriers and special registers have no results that could be recorded; `control.rs`, `kernels.rs` and `warp.rs`\n\
-    # beside this folder test them.\n";
+    # beside this folder test them. Of matrix instructions, only exact ones between registers are here; `matrix` beside this folder tests all.\n";
 
 #[test]
 fn the_list_of_unproved_forms_is_complete() {
