@@ -5,6 +5,7 @@ mod modifiers;
 
 use cuda_ptx::Operand;
 
+use super::address::Address;
 use super::function::{Decoder, Why};
 use crate::code::{Access, Instr, Op};
 use crate::exec::Space;
@@ -134,7 +135,7 @@ impl<'a> Decoder<'_, 'a> {
             }
             _ => return Ok(false),
         };
-        let address = self.address(address, space)?;
+        let (address, space) = self.matrix_address(address, space)?;
         let run: Access = if stores {
             fragment::store
         } else {
@@ -158,6 +159,20 @@ impl<'a> Decoder<'_, 'a> {
         Ok(true)
     }
 
+    /// An address and its space. A variable in shared memory may also be named where the space is not.
+    fn matrix_address(
+        &mut self,
+        operand: &Operand<'a>,
+        space: Space,
+    ) -> Result<(Address, Space), Why> {
+        match self.address(operand, space) {
+            Err(_) if space == Space::Generic => {
+                Ok((self.address(operand, Space::Shared)?, Space::Shared))
+            }
+            found => Ok((found?, space)),
+        }
+    }
+
     /// `ldmatrix` and `stmatrix`.
     fn matrix_rows(
         &mut self,
@@ -178,11 +193,7 @@ impl<'a> Decoder<'_, 'a> {
             (true, false) => rows::store::<false>,
             (true, true) => rows::store::<true>,
         };
-        // A variable in shared memory may also be named where the space is not.
-        let (address, space) = match self.address(address, space) {
-            Ok(address) => (address, space),
-            Err(_) => (self.address(address, Space::Shared)?, Space::Shared),
-        };
+        let (address, space) = self.matrix_address(address, space)?;
         let registers = self.parts(registers, Element::S32, count, !stores)?;
         let mut instr = self.together(run, registers[0])?;
         instr.src = [

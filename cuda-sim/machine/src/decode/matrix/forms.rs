@@ -164,7 +164,7 @@ pub(super) fn rows(modifiers: &[&str]) -> Option<(Space, usize, bool)> {
     let mut seen = Vec::new();
     let (mut found, mut count, mut transposed) = (Space::Generic, None, false);
     for &modifier in modifiers {
-        if seen.contains(&modifier) {
+        if seen.contains(&modifier) && modifier != "sync" {
             return None;
         }
         seen.push(modifier);

@@ -35,7 +35,8 @@ impl<'a> Modifiers<'a> {
         let mut all = Self::default();
         for &modifier in modifiers {
             match modifier {
-                "sync" => flag(&mut all.sync)?,
+                // Assemblers let it stand twice.
+                "sync" => all.sync = true,
                 "aligned" => flag(&mut all.aligned)?,
                 "satfinite" => flag(&mut all.saturates)?,
                 "popc" => flag(&mut all.popc)?,
