@@ -26,7 +26,7 @@ use crate::{Function, Module, ParseError, Position, ScalarType, SourceLine, Sour
 use form::Form;
 use function::{analyse, callees};
 use names::Globals;
-use summary::{Summaries, Summary, condensed};
+use summary::{Summaries, Summary, condensed, joined};
 
 /// What is done with memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -183,7 +183,7 @@ impl<'m, 'a> Accesses<'m, 'a> {
                     let summary = Summary {
                         accesses: condensed(&found.accesses),
                         slots: found.slots,
-                        returned: found.returned,
+                        returned: joined(&found.returned),
                         escaped: found.escaped,
                         waits: found.waits,
                     };

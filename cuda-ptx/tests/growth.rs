@@ -158,6 +158,31 @@ fn of_short_texts() {
     }
 }
 
+/// Texts in which two things are many at once.
+#[test]
+fn of_many_things_at_once() {
+    let list = |count: usize| vec!["a"; count].join(",");
+    let operands = format!("{BODY} x.b64 {{{0}}}, {{{0}}}; }}", list(8_000));
+    let links: String = (0..8_000)
+        .map(|it| format!("mov.u64 a{}, a{it};", 8_001 - it))
+        .collect();
+    let names: Vec<String> = (0..8_000).map(|it| format!("a{it}")).collect();
+    let chain = format!("{BODY} x.b64 b, {{{}}}; {links} }}", names.join(","));
+    let returned = format!(
+        "{MODULE} .func (.param .b64 r) f() {{ {} ret; }} .entry k() {{ call (q), f, (); {} .param .b64 q; }}",
+        "st.param.b64 [r], a;".repeat(8_000),
+        "ld.param.b64 a, [q];".repeat(8_000)
+    )
+    .replace("{ call", "{ .param .b64 q; call")
+    .replace(" .param .b64 q; }", " }");
+    for text in [operands, chain, returned] {
+        let kind: Kind = ("", text.leak(), "");
+        // Thousandths of that; with the square of the number it takes that long and longer.
+        let took = work(&kind, kind.1.len()).min(work(&kind, kind.1.len()));
+        assert!(took < Duration::from_secs(3), "{took:?}: {}", &kind.1[..80]);
+    }
+}
+
 #[test]
 #[ignore = "takes minutes, and 4 GB of memory"]
 fn of_100_megabytes() {

@@ -2,7 +2,7 @@
 
 use crate::{Function, Instruction, Operand, ScalarType, SourceLine, Space, Statement};
 
-use super::form::Value;
+use super::form::{Form, Value};
 use super::memory::{Effect, Place, effects, place};
 use super::names::{FROM_MEMORY, Globals, Meaning, NUMBER, Names};
 use super::numbers::Numbers;
@@ -35,6 +35,9 @@ pub(super) struct Call<'a> {
     pub(super) sources: (u32, u32),
     pub(super) line: Option<SourceLine<'a>>,
 }
+
+/// Sources of an operation that are told apart; instructions have fewer.
+const MOST_SOURCES: usize = 64;
 
 /// A piece of a variable that is passed: offset, bytes, and a register in its place.
 pub(super) type Piece = (u32, u32, u32);
@@ -199,21 +202,32 @@ impl<'g, 'a> Reader<'g, 'a> {
         results(result, &mut self.names, &mut to);
         let fixed = fixed_result(instruction);
         let rule = rule_of(instruction);
-        for register in to {
-            match fixed {
-                Some(value) => self.op(register, Rule::Copy, |_, to| to.push(value)),
-                None => self.op(register, rule, |names, to| {
-                    // What selects or guards is no part of the result.
-                    let count = match rule {
-                        Rule::Either => 2,
-                        Rule::Copy | Rule::Global => 1,
-                        _ => rest.len(),
-                    };
-                    for operand in rest.iter().take(count) {
-                        sources(operand, names, to);
-                    }
-                }),
+        // What selects or guards is no part of the result.
+        let count = match rule {
+            Rule::Either => 2,
+            Rule::Copy | Rule::Global => 1,
+            _ => rest.len(),
+        };
+        let mut from = Vec::new();
+        match fixed {
+            Some(value) => from.push(value),
+            None => {
+                for operand in rest.iter().take(count) {
+                    sources(operand, &mut self.names, &mut from);
+                }
             }
+        }
+        let rule = match (fixed, from.len()) {
+            (None, ..=MOST_SOURCES) => rule,
+            (Some(_), _) => Rule::Copy,
+            _ => {
+                // All of them would be looked at whenever one changes.
+                from = vec![self.names.holding(Value::Form(Form::ANYTHING))];
+                Rule::Copy
+            }
+        };
+        for register in to {
+            self.op(register, rule, |_, to| to.extend_from_slice(&from));
         }
     }
 

@@ -177,6 +177,10 @@ impl Value {
         match (self, other) {
             (Self::Nothing, it) | (it, Self::Nothing) => it,
             (one, same) if one == same => one,
+            // A distance is 0 between an address and itself, and is added to that: 0 and a distance are two addresses.
+            (Self::Null, Self::Form(form)) | (Self::Form(form), Self::Null) if form.minus != 0 => {
+                Self::Form(Form::NUMBER.or(form))
+            }
             (Self::Null, it) | (it, Self::Null) => it,
             (Self::Form(one), Self::Form(two)) => Self::Form(one.or(two)),
             _ => Self::Form(Form::ANYTHING),

@@ -1,6 +1,8 @@
 //! One function: what its body does, with what its calls do.
 
-use crate::{Function, Statement};
+use std::collections::HashSet;
+
+use crate::{Function, Position, Statement};
 
 use super::decode::{Argument, Call, Decoded, Reader};
 use super::flow::{Flow, Reached};
@@ -54,12 +56,15 @@ pub(super) fn analyse<'a>(
         solver: &solver,
         reached: &reached,
         accesses: Vec::new(),
+        called: HashSet::new(),
+        rest: None,
         escaped: if decoded.loses { u64::MAX } else { 0 },
     };
     found.own();
     for call in &decoded.calls {
         found.of_call(call);
     }
+    found.accesses.extend(found.rest);
     found.accesses.sort_by_key(|it| it.position);
     let returned = decoded.returned.iter();
     let returned = returned.map(|&(offset, size, register)| (offset, size, solver.form(register)));
@@ -94,6 +99,10 @@ struct Finder<'f, 'a> {
     solver: &'f Solver<'f, 'a>,
     reached: &'f Reached,
     accesses: Vec<Access<'a>>,
+    /// The accesses of functions that are called: place, kind, address, and whether it is before a wait.
+    called: HashSet<(Position, AccessKind, Form, bool)>,
+    /// What more of them there are.
+    rest: Option<Access<'a>>,
     escaped: u64,
 }
 
@@ -186,6 +195,35 @@ impl<'a> Finder<'_, 'a> {
         });
     }
 
+    /// Adds an access of a function that is called, unless it is there; more than the limit count as one of which nothing is known.
+    fn add_called(&mut self, access: Access<'a>) {
+        const MOST: usize = 4096;
+        let key = (
+            access.position,
+            access.kind,
+            access.base,
+            access.is_before_wait,
+        );
+        if self.called.contains(&key) {
+            return;
+        }
+        if self.called.len() < MOST {
+            self.called.insert(key);
+            self.accesses.push(access);
+            return;
+        }
+        let rest = self.rest.get_or_insert(Access {
+            kind: AccessKind::Unknown,
+            base: Form::ANYTHING,
+            is_generic: true,
+            ty: None,
+            number: None,
+            ..access
+        });
+        rest.is_noncoherent |= access.is_noncoherent;
+        rest.is_before_wait |= access.is_before_wait;
+    }
+
     fn of_known(&mut self, call: &Call<'a>, summary: &Summary<'a>, is_before_wait: bool) {
         let apply = |form| applied(self.solver, &call.arguments, summary, form);
         for access in &summary.accesses {
@@ -193,7 +231,7 @@ impl<'a> Finder<'_, 'a> {
             if access.is_generic && base.is_near() {
                 continue;
             }
-            self.accesses.push(Access {
+            self.add_called(Access {
                 base,
                 is_before_wait: is_before_wait && access.is_before_wait,
                 ..*access

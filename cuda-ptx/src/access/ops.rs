@@ -132,7 +132,9 @@ pub(super) fn fixed_result(instruction: &Instruction<'_>) -> Option<u32> {
             is_near.then_some(NEAR_ADDRESS)
         }
         "alloca" => Some(NEAR_ADDRESS),
-        "atom" | "suld" | "tex" | "tld4" | "ldu" | "wmma" | "multimem" => Some(FROM_MEMORY),
+        "atom" | "ldmatrix" | "ldu" | "multimem" | "suld" | "tcgen05" | "tex" | "tld4" | "wmma" => {
+            Some(FROM_MEMORY)
+        }
         _ => None,
     }
 }

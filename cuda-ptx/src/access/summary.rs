@@ -52,18 +52,12 @@ pub(super) fn returned_by(
         return Value::Form(given.fold(Form::FROM_MEMORY, |all, it| all.plus(it.in_pieces())));
     };
     let mut returned = summary.returned.iter();
-    let mut found = returned
-        .by_ref()
-        .filter(|it| (it.0, it.1) == (offset, width))
-        .peekable();
-    if found.peek().is_none() {
-        let all = summary.returned.iter();
-        let all = all.fold(Form::FROM_MEMORY, |all, it| all.plus(it.2.in_pieces()));
-        return Value::Form(applied(solver, &call.arguments, summary, all).in_pieces());
+    if let Some(it) = returned.find(|it| (it.0, it.1) == (offset, width)) {
+        return Value::Form(applied(solver, &call.arguments, summary, it.2));
     }
-    found.fold(Value::Nothing, |value, it| {
-        value.or(Value::Form(applied(solver, &call.arguments, summary, it.2)))
-    })
+    let all = summary.returned.iter();
+    let all = all.fold(Form::FROM_MEMORY, |all, it| all.plus(it.2.in_pieces()));
+    Value::Form(applied(solver, &call.arguments, summary, all).in_pieces())
 }
 
 /// A sum of a function's slots, with what a call passes for these.
@@ -125,6 +119,22 @@ fn passed(solver: &Solver<'_, '_>, argument: Option<&Argument>, offset: u32) -> 
     }
 }
 
+/// What a function returns in each place; where there are more places than are told apart, all of it in a place that nobody asks for.
+pub(super) fn joined(returned: &[(u32, u32, Form)]) -> Vec<(u32, u32, Form)> {
+    const MOST: usize = 64;
+    let mut places: Vec<(u32, u32, Form)> = Vec::new();
+    for &(offset, width, form) in returned {
+        let is_there = |it: &&mut (u32, u32, Form)| (it.0, it.1) == (offset, width);
+        let count = places.len();
+        match places.iter_mut().find(is_there) {
+            Some(place) => place.2 = place.2.or(form),
+            None if count < MOST => places.push((offset, width, form)),
+            None => return vec![(u32::MAX, u32::MAX, Form::ANYTHING)],
+        }
+    }
+    places
+}
+
 /// Keeps one access of each sort, the first; more than the limit count as one of which nothing is known.
 pub(super) fn condensed<'a>(accesses: &[Access<'a>]) -> Vec<Access<'a>> {
     const MOST: usize = 64;
@@ -144,7 +154,7 @@ pub(super) fn condensed<'a>(accesses: &[Access<'a>]) -> Vec<Access<'a>> {
             kept.push(Access {
                 kind: AccessKind::Unknown,
                 base: Form::ANYTHING,
-                is_noncoherent: true,
+                is_noncoherent: accesses.iter().any(|it| it.is_noncoherent),
                 is_before_wait: accesses.iter().any(|it| it.is_before_wait),
                 ..*access
             });

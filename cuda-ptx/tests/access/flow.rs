@@ -88,3 +88,38 @@ fn functions_that_wait_or_do_not() {
                { .param .b64 q; st.param.b64 [q], %rd2; call.uni store, (q); } st.u64 [%rd2], %rd1;";
     assert!(!early(own));
 }
+
+#[test]
+fn functions_with_many_accesses_after_the_wait() {
+    let mut accesses = String::new();
+    for ty in ["u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"] {
+        for of in [
+            "ld.",
+            "ld.v2.",
+            "ld.v4.",
+            "ld.global.",
+            "ld.global.v2.",
+            "ld.global.v4.",
+        ] {
+            accesses += &format!(
+                "{of}{ty} {{%r1, %r2}}, [%rd]; st{} [%rd], {{%r1, %r2}};",
+                &format!("{of}{ty}")[2..]
+            );
+        }
+    }
+    let function = format!(".func f(.reg .b64 %rd) {{ {accesses} ret; }}");
+    let text = format!(
+        "{function} {}",
+        kernel("griddepcontrol.wait; call f, (%a);")
+    );
+    let found = with(&text, |found| {
+        (
+            found.list().len(),
+            found.before_wait().is_some(),
+            found.noncoherent().is_some(),
+        )
+    });
+    assert_eq!(found, (65, false, false));
+    let early = text.replace("ld.global.v4.s64", "ld.global.nc.v4.s64");
+    assert!(with(&early, |found| found.noncoherent().is_some()));
+}

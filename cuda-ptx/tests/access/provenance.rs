@@ -241,3 +241,71 @@ fn accesses_say_where_they_are() {
         assert!(!found.is_pointer(1) && found.is_pointer(0));
     });
 }
+
+#[test]
+fn nothing_or_a_distance_between_two_addresses() {
+    // b + (p ? a - b : 0) is either of the two.
+    for distance in [
+        "sub.s64 %rd1, %a, %b; selp.b64 %rd2, %rd1, 0, %p1;",
+        "sub.s64 %rd1, %a, %b; selp.b64 %rd2, 0, %rd1, %p1;",
+        "mov.u64 %rd2, 0; @%p1 bra L; sub.s64 %rd2, %a, %b; L:",
+    ] {
+        let body = format!("{distance} add.s64 %rd3, %b, %rd2; st.global.f32 [%rd3], %f1;");
+        assert_written(&body, ALL, &[], &[0, 1]);
+    }
+}
+
+#[test]
+fn addresses_from_matrices_in_shared_memory() {
+    assert_written(
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3]; mov.b64 %rd1, {%r1, %r2};
+         add.s64 %rd2, %a, %rd1; st.global.u8 [%rd2], %r1;",
+        ALL,
+        &[],
+        &[0],
+    );
+}
+
+/// A function that accesses memory in many ways, and a kernel that calls it.
+fn of_calls(calls: &str) -> String {
+    let mut body = String::new();
+    for ty in ["u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"] {
+        body += &format!("ld.{ty} %r1, [%rd1]; st.{ty} [%rd1], %r1;");
+    }
+    let function =
+        format!(".func f(.reg .b64 %rd1) {{ .reg .b32 %r1; griddepcontrol.wait; {body} ret; }}");
+    function + &kernel(calls)
+}
+
+#[test]
+fn accesses_of_a_function_are_told_once() {
+    let count = |calls: &str| with(&of_calls(calls), |found| found.list().len());
+    assert_eq!(count("call f, (%a);"), 16);
+    assert_eq!(count(&"call f, (%a);".repeat(500)), 16);
+    assert_eq!(count(&"call f, (%a); call f, (%b);".repeat(500)), 32);
+}
+
+#[test]
+fn many_accesses_of_functions_count_as_one() {
+    // Each call is given another sum of twelve numbers beside the pointer.
+    let mut calls = String::new();
+    for number in 0..1 << 9 {
+        calls += "mov.u64 %s, 0;"
+            .replace("%s", &format!("%s{number}"))
+            .as_str();
+        for bit in (0..9).filter(|bit| number >> bit & 1 == 1) {
+            calls += &format!("add.s64 %s{number}, %s{number}, %q{bit};");
+        }
+        calls += &format!("add.s64 %t{number}, %a, %s{number}; call f, (%t{number});");
+    }
+    let given: String = (0..9)
+        .map(|bit| format!("ld.param.u64 %q{bit}, [q+{}];", 8 * bit))
+        .collect();
+    let text = of_calls(&(given + &calls)).replace(".align 8 .b8 s[16]", ".align 8 .b8 q[72]");
+    with(&text, |found| {
+        assert_eq!(found.list().len(), 4097);
+        assert!((0..5).all(|it| found.may_write(it)));
+        // It is known of all that they come after the wait, and that nothing is read too early.
+        assert!(found.before_wait().is_none() && found.noncoherent().is_none());
+    });
+}
