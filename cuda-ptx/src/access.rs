@@ -5,6 +5,7 @@
 //! where other parameters, or values from memory, may be the address, it *may* go through them.
 
 mod decode;
+mod equal;
 mod flow;
 mod form;
 mod function;

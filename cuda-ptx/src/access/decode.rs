@@ -2,6 +2,7 @@
 
 use crate::{Function, Instruction, Operand, ScalarType, SourceLine, Space, Statement};
 
+use super::equal;
 use super::form::{Form, Value};
 use super::memory::{Effect, Place, effects, place};
 use super::names::{FROM_MEMORY, Globals, Meaning, NUMBER, Names};
@@ -54,6 +55,8 @@ pub(super) struct Decoded<'a> {
     pub(super) passed: Vec<(Vec<Piece>, bool)>,
     /// What is returned: offset, bytes and value.
     pub(super) returned: Vec<(u32, u32, u32)>,
+    /// Registers that are compared.
+    pub(super) compared: Vec<(u32, u32)>,
     /// Registers that are parameters: register, index.
     pub(super) given: Vec<(u32, u32)>,
     /// Whether something is passed in a way that is not followed.
@@ -144,6 +147,8 @@ impl<'g, 'a> Reader<'g, 'a> {
                 }
             }
         }
+        let compared = equal::compared(instruction, &mut self.names);
+        self.out.compared.extend(compared);
         if has_result(opcode) && opcode != "ld" {
             self.operation(instruction);
         }

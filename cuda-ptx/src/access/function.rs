@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::{Function, Position, Statement};
 
 use super::decode::{Argument, Call, Decoded, Reader};
+use super::equal::Classes;
 use super::flow::{Flow, Reached};
 use super::form::{Form, Value};
 use super::names::Globals;
@@ -65,9 +66,15 @@ pub(super) fn analyse<'a>(
         found.of_call(call);
     }
     found.accesses.extend(found.rest);
+    let compared = decoded.compared.iter();
+    let classes = Classes::new(compared.map(|&(one, two)| (solver.form(one), solver.form(two))));
+    for access in &mut found.accesses {
+        access.base = classes.widened(access.base);
+    }
     found.accesses.sort_by_key(|it| it.position);
     let returned = decoded.returned.iter();
-    let returned = returned.map(|&(offset, size, register)| (offset, size, solver.form(register)));
+    let returned = returned
+        .map(|&(offset, size, register)| (offset, size, classes.widened(solver.form(register))));
     let mut pointers = 0;
     for op in decoded.ops.iter().filter(|it| it.rule == Rule::Global) {
         let source = decoded.sources.get(op.sources.0 as usize);

@@ -256,6 +256,26 @@ fn nothing_or_a_distance_between_two_addresses() {
 }
 
 #[test]
+fn addresses_that_are_equal_stand_for_one_another() {
+    // `if (b == a) a[0] = 1;`, of which compilers make a write through `b`.
+    for compare in ["setp.eq.s64", "setp.ne.s64", "setp.eq.u64", "setp.ne.b64"] {
+        let body = format!("{compare} %p1, %a, %b; @%p1 bra L; st.global.f32 [%b], %f1; L:");
+        assert_written(&body, ALL, &[], &[0, 1]);
+        assert_written(&body, &[1, 2], &[1], &[0, 1]);
+    }
+    assert_written(
+        "setp.lt.u64 %p1, %a, %b; setp.eq.s64 %p2, %b, 0; setp.eq.f64 %p3, %a, %b; setp.eq.u32 %p4, %a, %b;
+         add.s64 %rd1, %b, 8; setp.ne.s64 %p5, %rd1, %b; st.global.f32 [%b], %f1;",
+        ALL,
+        &[1],
+        &[1],
+    );
+    let function = ".func f(.reg .b64 x, .reg .b64 y) { setp.eq.s64 %p, x, y; @%p st.f32 [x], 0f00000000; ret; }";
+    let text = format!("{function} {}", kernel("call f, (%a, %b);"));
+    assert_eq!(written(&text, ALL), (vec![], vec![0, 1]));
+}
+
+#[test]
 fn addresses_from_matrices_in_shared_memory() {
     assert_written(
         "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1, %r2}, [%r3]; mov.b64 %rd1, {%r1, %r2};
