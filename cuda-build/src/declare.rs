@@ -128,6 +128,9 @@ impl Declaration<'_> {
         let is_safe = said.is_some_and(|said| said.is_vouched_for);
         let launch = said.and_then(|said| said.launch.as_ref());
         if let Some(launch) = launch {
+            if let Some(unknown) = parameters.iter().find(|one| is_safe && one.is_guessed()) {
+                return Err(self.error_at(launch.place, kernel, &unknown.why_not_safe()));
+            }
             expression::check_launch(&launch.text, &parameters).map_err(|why| {
                 let why = format!("the launch `{}`: {why}", launch.text);
                 self.error_at(launch.place, kernel, &why)
@@ -252,6 +255,19 @@ impl Declared {
             Change::Value(expression) => self.value = Some(expression.clone()),
         }
         Ok(())
+    }
+
+    /// Whether the elements behind it are not those of C++: lengths would count something else than who states them means.
+    fn is_guessed(&self) -> bool {
+        self.pointer.is_some() && self.note.is_some()
+    }
+
+    fn why_not_safe(&self) -> String {
+        let Self { name, ty, .. } = self;
+        format!(
+            "it is vouched for, and the elements behind `{name}` are not known in Rust: as `{ty}`, lengths would not count them as \
+             C++ does; say their type with `rust_type(…)`, or with `.ty({name:?}, …)`"
+        )
     }
 
     /// `sum: &mut [f32; len(a)]`

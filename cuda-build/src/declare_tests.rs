@@ -64,6 +64,9 @@ fn refused(kernel: Kernel) -> String {
     error.to_string()
 }
 
+#[path = "declare_tests/elements.rs"]
+mod elements;
+
 #[test]
 fn the_whole_declaration() {
     let vouched = Kernel::new("vectorAdd")

@@ -100,7 +100,8 @@ impl Kernel {
 
     /// Makes it a `safe fn`, launched like this: *you promise* that no call which this declaration lets through does anything undefined.
     /// It reads and writes only elements that exist, whatever they contain; writes nothing behind a `const` pointer, and no global
-    /// that is not listed; keeps no pointer after its end; ends.
+    /// that is not listed; keeps no pointer after its end; ends. The types of what its pointers point to must be known in Rust, because
+    /// lengths count elements.
     #[must_use]
     #[track_caller]
     pub fn vouch(mut self, launch: impl Into<String>) -> Self {
