@@ -57,14 +57,14 @@
 //!   one, never in its middle. What its threads do before they have waited (`griddepcontrol.wait`, or a barrier together with a thread that
 //!   had) counts as unordered with that kernel, and, where that one began early too, with those before it, whether or not it had waited when
 //!   it triggered its dependents. An event that a kernel triggers (`PROGRAMMATIC_EVENT`) is not there.
-//! * An access to shared memory that its cluster does not have, or to that of a block that has ended, gives `LAUNCH_FAILED`, and a launch of
-//!   clusters on a device without them `NOT_SUPPORTED`; what a real driver says there has not been seen. Which block is preferred for a
+//! * A thread that waits at a cluster's barrier without having arrived, or arrives twice, is reported and ends the launch with `LAUNCH_FAILED`;
+//!   an H200 goes on. A launch of clusters on a device without them gives `NOT_SUPPORTED`; what a real driver says there has not been seen. Which block is preferred for a
 //!   cluster (`PREFERRED_CLUSTER_DIMENSION`, scheduling policies) is checked and without effect.
 //! * Instructions for textures, sparse matrices, copies of tensors and the like are checked by their names only when a module is loaded.
 //! * Copies of tensors (`cp.async.bulk.tensor`) are missing. `cp.async` of 4, 8 or 16 bytes copies at once; the bulk copies and the other
-//!   asynchronous operations happen early or late, by the seed. What the hardware says to an operation that cannot be carried out has not
-//!   been seen: a set of blocks that the cluster does not have, a barrier in another block than the destination, a size that is no multiple
-//!   of 16 and more bytes than a barrier counts give `LAUNCH_FAILED` and a report.
+//!   asynchronous operations happen early or late, by the seed. What cannot be carried out gives `LAUNCH_FAILED` and a
+//!   report: a set of blocks that the cluster does not have, a barrier in another block than the destination, a size that is no multiple
+//!   of 16 and more bytes than a barrier counts. An H200 says so of the first only, and does something else than was asked for in the others.
 //! * Kernels are loaded when their module is, and registers are an estimate. Of the options that guide a compiler, the target and the most
 //!   registers have an effect.
 //! * A linked image is PTX in a fatbin, and objects and libraries of the host cannot be linked. A library is decoded when it is loaded, for each kind of device; its mistakes are told

@@ -44,13 +44,19 @@ impl Bench {
     /// A bench that the test of that full name will ruin, and that may leak. On a real driver it is one of a child process, which runs that
     /// test again: here, where that has succeeded, there is nothing left to do.
     pub(crate) fn to_ruin(test: &str) -> Option<Self> {
+        let mut bench = Self::alone(test)?;
+        bench.allow_leaks();
+        Some(bench)
+    }
+
+    /// A bench for the test of that full name, which disturbs others of its process. On a real driver it runs in a child process, as with
+    /// [`to_ruin`](Self::to_ruin).
+    pub(crate) fn alone(test: &str) -> Option<Self> {
         if matches!(choice(), Choice::Real(_)) && !child::is_child(test) {
             child::must_succeed(test);
             return None;
         }
-        let mut bench = Self::new();
-        bench.allow_leaks();
-        Some(bench)
+        Some(Self::new())
     }
 
     /// A bench for what only the software driver can show; `None`, with a word, on a real driver.

@@ -202,7 +202,10 @@ impl Sequence {
 
 /// [`COUNT`] records of four words: up to four inputs of these kinds.
 pub(crate) fn for_kinds(kinds: &[Kind]) -> Vec<u64> {
-    let mut sequence = Sequence(kinds.iter().fold(1, |seed, kind| seed * 16 + *kind as u64));
+    let seed = kinds.iter().fold(1u64, |seed, &kind| {
+        seed.wrapping_mul(16).wrapping_add(kind as u64)
+    });
+    let mut sequence = Sequence(seed);
     let edges_of = |index: usize| kinds.get(index).map_or(&[0][..], |&kind| edges(kind));
     let pairs = edges_of(0)
         .iter()

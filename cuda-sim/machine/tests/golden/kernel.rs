@@ -75,7 +75,8 @@ impl Form {
                 Operand::Registers(ty, count) => {
                     let bits = memory_bits(ty);
                     for part in 0..*count {
-                        let at = offset + part * bits as usize / 8;
+                        // What needs more than a record begins it again.
+                        let at = (offset + part * bits as usize / 8) % RECORD;
                         if ty == "quad" {
                             writeln!(text, "ld.global.v2.b64 {{%d15, %d16}}, [%a1+{at}]; mov.b128 %q{next}, {{%d15, %d16}};")
                         } else if bits == 1 {
@@ -208,6 +209,9 @@ impl Form {
         text
     }
 }
+
+/// Bytes of a record.
+const RECORD: usize = 32;
 
 const BLOCK: &str = ".param .align 32 .b8 block[32]";
 
