@@ -97,9 +97,15 @@ impl Bench {
             Choice::Software(seed) => *seed,
             Choice::Real(_) => 0,
         };
-        let simulator = settings(Simulator::builder().seed(seed).call_sites(!cfg!(miri)))
-            .build()
-            .expect("a simulator");
+        let asked = std::env::var("CUDA_TEST_CHECKS").unwrap_or_default();
+        let on = |name| asked.split(',').any(|it| it == name || it == "all");
+        let builder = Simulator::builder().seed(seed).call_sites(!cfg!(miri));
+        let checked = builder
+            .racecheck(on("race"))
+            .global_races(on("global"))
+            .initcheck(on("init"))
+            .synccheck(on("sync"));
+        let simulator = settings(checked).build().expect("a simulator");
         let driver = Driver::simulated_by(&simulator).expect("the software driver initialises");
         let context = driver.device(0).and_then(|it| it.primary_context());
         Self {

@@ -1,7 +1,8 @@
 //! What all tests share: the driver that the environment chooses, a bench for each test, kernels and child processes.
 //!
 //! `CUDA_TEST_DRIVER` is `software` (the default), `auto` (the real driver if there is one) or `real` (fail without one);
-//! `CUDA_TEST_SEED` chooses the software driver's order of execution.
+//! `CUDA_TEST_SEED` chooses the software driver's order of execution, `CUDA_TEST_CHECKS` its further checks, of which no test may then
+//! find anything unexpected: `race`, `global`, `init` and `sync`, separated by commas, or `all`.
 
 pub(crate) mod bench;
 pub(crate) mod child;

@@ -286,3 +286,14 @@ fn operations_that_cannot_be_carried_out_are_faults() {
     );
     say(&expected, "it can count 1048575 either way");
 }
+
+#[test]
+fn what_is_in_flight_is_bounded() {
+    // Each lane starts a thousand copies and waits for none of them: the first ones happen in spite of that, even where all are late.
+    let body = "st.shared.u32 [cells], 77; fence.proxy.async; mov.u32 %r1, 0;
+         MORE: cp.async.bulk.global.shared::cta.bulk_group [%from], [cells], 16;
+         add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 1000; @%p1 bra MORE;
+         ld.global.u32 %r0, [%from];";
+    let ran = run_text(&kernel(body), Shape(1, 1, 32), 0, false);
+    assert_eq!((ran.result, ran.out), (Ok(()), vec![77; 32]));
+}

@@ -19,6 +19,10 @@ pub(crate) use waiting::{Poll, Round};
 /// Turns after which an operation happens at the latest.
 const LATEST: u64 = 64;
 
+/// The most operations and bytes in flight: far more than what programs have there that wait for it.
+const MOST_OPERATIONS: usize = 1 << 13;
+const MOST_BYTES: usize = 64 << 20;
+
 /// A group of a thread's bulk copies: of which thread of the cluster, and the how-manieth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
@@ -37,6 +41,8 @@ pub(crate) struct Failure {
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     operations: VecDeque<Operation>,
+    /// What they write together.
+    bytes: usize,
     /// The open group of each thread that has closed one.
     open: HashMap<u32, u64>,
     now: u64,
@@ -116,8 +122,26 @@ impl Flight {
         if after == 0 {
             self.perform(operation, reach);
         } else {
+            self.make_room(operation.size, reach);
+            self.bytes += operation.size;
             self.operations.push_back(operation);
         }
+    }
+
+    /// Whoever starts more than there is room for sees the older half happen.
+    fn make_room(&mut self, size: usize, reach: &mut Reach<'_, '_>) {
+        if self.operations.len() < MOST_OPERATIONS && self.bytes + size <= MOST_BYTES {
+            return;
+        }
+        let mut half = self.operations.len().div_ceil(2);
+        self.perform_if(
+            |_| {
+                let chosen = half > 0;
+                half = half.saturating_sub(1);
+                chosen
+            },
+            reach,
+        );
     }
 
     fn take(&mut self, operation: &mut Operation, reach: &mut Reach<'_, '_>) {
@@ -154,12 +178,17 @@ impl Flight {
         self.perform_if(|_| true, reach);
     }
 
-    fn perform_if(&mut self, chosen: impl Fn(&Operation) -> bool, reach: &mut Reach<'_, '_>) {
+    fn perform_if(
+        &mut self,
+        mut chosen: impl FnMut(&Operation) -> bool,
+        reach: &mut Reach<'_, '_>,
+    ) {
         let mut index = 0;
         while let Some(operation) = self.operations.get(index) {
             if !chosen(operation) {
                 index += 1;
             } else if let Some(operation) = self.operations.remove(index) {
+                self.bytes -= operation.size;
                 self.perform(operation, reach);
             }
         }

@@ -90,7 +90,7 @@ pub(super) fn join_rows(into: &mut Rows, other: &Rows) {
         return;
     }
     let news = |(cluster, row): &(&u32, &Known)| match into.get(cluster) {
-        Some(own) => !includes(own, row),
+        Some(own) => !Arc::ptr_eq(own, row) && !includes(own, row),
         None => true,
     };
     let news: Vec<(u32, Known)> = other
@@ -98,8 +98,11 @@ pub(super) fn join_rows(into: &mut Rows, other: &Rows) {
         .filter(news)
         .map(|(cluster, row)| (*cluster, Arc::clone(row)))
         .collect();
-    // What is shared with others is only copied where it changes.
+    // What is shared with others is only copied where it changes; and what is the same becomes the same, which is seen at once from then on.
     if news.is_empty() {
+        if **into == **other {
+            *into = Arc::clone(other);
+        }
         return;
     }
     let rows = Arc::make_mut(into);
@@ -127,6 +130,13 @@ mod tests {
         let mut one = rows(&[(1, [5, 0]), (2, [1, 1])]);
         join_rows(&mut one, &rows(&[(1, [3, 4]), (9, [2, 2])]));
         assert_eq!(one, rows(&[(1, [5, 4]), (2, [1, 1]), (9, [2, 2])]));
+    }
+
+    #[test]
+    fn what_is_the_same_becomes_one() {
+        let (mut one, other) = (rows(&[(1, [5, 5])]), rows(&[(1, [5, 5])]));
+        join_rows(&mut one, &other);
+        assert!(Arc::ptr_eq(&one, &other));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(super) struct Threads {
     /// What those know who have arrived at the cluster's barrier, and what all knew when it opened last.
     gathered: Option<Clock>,
     handed_on: Option<Clock>,
+    /// What the last thread had been told that was told more, what that was, and both together.
+    heard: Option<[Rows; 3]>,
 }
 
 impl Threads {
@@ -39,6 +41,7 @@ impl Threads {
             arrived: (0..blocks).map(|_| Default::default()).collect(),
             gathered: None,
             handed_on: None,
+            heard: None,
         }
     }
 
@@ -198,9 +201,21 @@ impl Threads {
     pub(super) fn hear(&mut self, thread: u32, rows: &Rows) {
         let clock = &mut self.clocks[thread as usize];
         let known = clock.beyond.as_ref().map(|it| Arc::ptr_eq(&it.told, rows));
-        if !rows.is_empty() && known != Some(true) {
-            join_rows(&mut clock.beyond_mut().told, rows);
+        if rows.is_empty() || known == Some(true) {
+            return;
         }
+        let told = &mut clock.beyond_mut().told;
+        // The lanes of a warp that read the same have mostly been told the same before.
+        if let Some([before, with, after]) = &self.heard
+            && Arc::ptr_eq(before, told)
+            && Arc::ptr_eq(with, rows)
+        {
+            *told = Arc::clone(after);
+            return;
+        }
+        let before = Arc::clone(told);
+        join_rows(told, rows);
+        self.heard = Some([before, Arc::clone(rows), Arc::clone(told)]);
     }
 
     /// The time before which a thread knows what another one of its cluster, or another agent, did.
