@@ -219,7 +219,7 @@ fn variable(name: &str, default: usize) -> usize {
 
 #[test]
 fn operations_changed_at_random() {
-    let rounds = variable("OPERATION_FUZZ_ROUNDS", 600);
+    let rounds = variable("OPERATION_FUZZ_ROUNDS", 240);
     let mut random =
         Random(0x5eed_0be7_a710_0001 ^ (variable("OPERATION_FUZZ_SEED", 0) as u64) << 13);
     let log = std::env::var("OPERATION_FUZZ_LOG").ok();
@@ -270,7 +270,7 @@ fn operations_changed_at_random() {
                     let globals: Vec<u64> = (program.globals().iter())
                         .map(|global| arena.place(&global.bytes))
                         .collect();
-                    let data: Vec<u8> = (0..4096u32).map(|it| (it * 37 >> 3) as u8).collect();
+                    let data: Vec<u8> = (0..4096u32).map(|it| ((it * 37) >> 3) as u8).collect();
                     let data = arena.place(&data);
                     let params = data.to_le_bytes().repeat(8);
                     let host = Recorder::default();
