@@ -19,6 +19,7 @@ fn no_mistake_in_any_order_of_execution() -> cuda_driver::Result<()> {
         let simulator = Simulator::builder()
             .seed(seed)
             .racecheck(true) // of shared memory
+            .global_races(true) // of global memory: a missing `__threadfence()`, for instance
             .call_sites(true) // reports name the lines of the program
             .build()
             .unwrap();

@@ -31,7 +31,7 @@
 //! # What is checked
 //! Memory is checked when it is accessed: bounds, release, stream order, alignment, and bytes that nothing had written. What is found is a
 //! [`Report`]; a kernel's fault also fails later calls, as on a real device, for all contexts of the device. [`checks`] has the list of
-//! all checks, what they cost and an example of each: races of operations and of a block's threads, releases, leaks, failures of
+//! all checks, what they cost and an example of each: races of operations and of a kernel's threads, releases, leaks, failures of
 //! single calls and [sweeps](sweep()) over all of them.
 //!
 //! Host memory that an asynchronous copy has borrowed is [watched](Builder::watch_host): until the copy is executed its destination holds a

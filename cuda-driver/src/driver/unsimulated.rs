@@ -48,4 +48,22 @@ impl Driver {
     {
         Self::load()
     }
+
+    /// Needs the feature `simulator`.
+    ///
+    /// ```compile_fail,E0277
+    /// let driver = cuda_driver::Driver::simulated_by(&())?;
+    /// # Ok::<(), cuda_driver::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// It cannot be called.
+    #[doc(hidden)]
+    #[expect(private_bounds, reason = "nobody is to implement it")]
+    pub fn simulated_by<T: ?Sized>(_: &T) -> Result<Self>
+    where
+        for<'off> Self: FeatureSimulator,
+    {
+        Self::load()
+    }
 }

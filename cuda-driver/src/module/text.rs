@@ -68,6 +68,7 @@ impl KeptText {
 
 impl ModuleCore {
     /// What somebody makes of the PTX, if it is known and the parser understands it. Bodies of functions are not parsed.
+    #[cfg(any(feature = "kernels", test))]
     pub(crate) fn with_ptx<T>(&self, look: impl FnOnce(&cuda_ptx::Module<'_>) -> T) -> Option<T> {
         let text = self.text()?;
         let module = cuda_ptx::Module::parse_signatures(&text.text).ok()?;

@@ -291,7 +291,7 @@ impl Finding {
                 "nothing orders the two (a barrier between them would, `__syncthreads()`)"
             }
             Cause::Order => {
-                "nothing orders the two, which are in different blocks (atomic operations on the data do, a fence and a flag between them, a \
+                "nothing orders the two, which are in different blocks (atomic operations on the data do, a fence (`__threadfence()`) and a flag between them, a \
                  barrier of the grid, or another launch)"
             }
         }

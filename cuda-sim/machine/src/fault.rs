@@ -23,7 +23,7 @@ impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "function `{}`, line {} `{}`: {}",
+            "function `{}`, PTX line {} `{}`: {}",
             self.function, self.line, self.text, self.why
         )
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Interaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "function `{}`, line {} `{}`: {}",
+            "function `{}`, PTX line {} `{}`: {}",
             self.function, self.line, self.text, self.why
         )
     }
@@ -315,12 +315,12 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(source) = &self.source {
-            write!(f, "{source}, PTX ")?;
+            write!(f, "{source}, ")?;
         }
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
         write!(
             f,
-            "line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
+            "PTX line {} `{}`, block ({bx},{by},{bz}), thread ({tx},{ty},{tz})",
             self.line, self.instruction
         )
     }

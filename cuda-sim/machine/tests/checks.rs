@@ -105,7 +105,7 @@ fn a_reduction_without_its_barrier_races() {
     assert!(found.iter().any(pair), "{found:?}");
     let text = found[0].to_string();
     assert!(
-        text.contains("kernel `k`, line ")
+        text.contains("kernel `k`, PTX line ")
             && text
                 .contains("of shared memory, in `s`, without a barrier between; the other: line "),
         "{text}"

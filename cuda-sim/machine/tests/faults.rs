@@ -34,7 +34,7 @@ fn out_of_bounds() {
     let line = FAULTS.lines().nth(place.line as usize - 1).unwrap();
     assert_eq!(line.trim().trim_end_matches(';'), place.instruction);
     let expected = format!(
-        "kernel `out_of_bounds`, line {} `{}`, block (0,0,0), thread (40,0,0): address {:#x}, 4 bytes: no allocation there",
+        "kernel `out_of_bounds`, PTX line {} `{}`, block (0,0,0), thread (40,0,0): address {:#x}, 4 bytes: no allocation there",
         place.line,
         place.instruction,
         data + 400

@@ -124,7 +124,7 @@ fn blocks_that_use_each_others_words_race() {
     assert_ne!(finding.first.block, finding.second.block);
     let text = finding.to_string();
     for part in [
-        "kernel `k`, line ",
+        "kernel `k`, PTX line ",
         "address 0x",
         ", 4 bytes; nothing orders the two, which are in different blocks",
         "; the other thread ",

@@ -39,7 +39,7 @@ fn what_is_not_implemented_fails_its_own_launch() {
         (11, "add.sat.u32 %r1, %r2, 1", "bad")
     );
     let fault = run(bad, &program, &Launch::new([1; 3], [1; 3], &[]), &arena).unwrap_err();
-    let expected = "kernel `bad`: not implemented: function `bad`, line 11 `add.sat.u32 %r1, %r2, 1`: \
+    let expected = "kernel `bad`: not implemented: function `bad`, PTX line 11 `add.sat.u32 %r1, %r2, 1`: \
                     this form of the instruction is not implemented";
     assert_eq!(fault.to_string(), expected);
     let unsupported = program

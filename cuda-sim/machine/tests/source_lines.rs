@@ -63,7 +63,7 @@ fn without_line_information_there_is_none() {
     assert!(
         fault
             .to_string()
-            .starts_with("kernel `plain`, line 19 `trap`, block"),
+            .starts_with("kernel `plain`, PTX line 19 `trap`, block"),
         "{fault}"
     );
 }

@@ -190,7 +190,7 @@ fn a_vector_says_which_of_its_bytes_is_the_first() {
     assert_eq!(found[0].second.thread, [8, 0, 0]);
     let text = found[0].to_string();
     assert!(
-        text.starts_with("kernel `k`, line 10 `ld.global.v4"),
+        text.starts_with("kernel `k`, PTX line 10 `ld.global.v4"),
         "{text}"
     );
     assert!(
@@ -312,6 +312,6 @@ fn a_called_function_is_named() {
     assert!(
         found[0]
             .to_string()
-            .starts_with("kernel `k`, function `get`, line 5")
+            .starts_with("kernel `k`, function `get`, PTX line 5")
     );
 }
