@@ -106,8 +106,9 @@ fn a_reduction_without_its_barrier_races() {
     let text = found[0].to_string();
     assert!(
         text.contains("kernel `k`, PTX line ")
-            && text
-                .contains("of shared memory, in `s`, without a barrier between; the other: line "),
+            && text.contains(
+                "of shared memory, in `s`, without a barrier between; the other: PTX line "
+            ),
         "{text}"
     );
 }
