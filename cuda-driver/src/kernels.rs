@@ -24,12 +24,10 @@ pub mod __private {
     pub use super::arguments::OrNull;
     pub use super::arguments::sealed::{Len, Nullable};
     pub use super::bounds::{Block, Bounds, Grid, Shared, number};
-    pub use super::declaration::{
-        Access, Found, FoundElement, FoundType, Kernel, NumberKind, Origin, Parameter, Value,
-        size_of_value,
-    };
+    pub use super::declaration::{Access, Kernel, Origin, Parameter, Value, size_of_value};
     pub use super::declared::Declared;
     pub use super::element::{Fallback, Probe};
+    pub use super::found::{Found, FoundElement, FoundType, NumberKind};
     pub use super::lengths::{
         Integer, Place, add, divide, divide_up, filled, larger, multiply, remainder, smaller,
         subtract, wrong_len, wrong_number,

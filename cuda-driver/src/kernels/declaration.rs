@@ -3,6 +3,7 @@
 use bytemuck::NoUninit;
 
 use super::element::{ElementType, Kind};
+use super::found::{Found, FoundElement, FoundType, NumberKind};
 
 /// A kernel as it is declared.
 #[derive(Clone, Copy, Debug)]
@@ -76,68 +77,6 @@ pub enum Access {
     Read,
     /// It points to what is written.
     Write,
-}
-
-/// A parameter as it is found.
-#[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
-    /// Its size in bytes.
-    pub size: usize,
-    /// Its type.
-    pub ty: FoundType<'a>,
-}
-
-/// A type as it is found.
-#[derive(Clone, Copy, Debug)]
-pub enum FoundType<'a> {
-    /// An address.
-    Pointer {
-        /// What lies there.
-        to: FoundElement<'a>,
-        /// Whether the kernel promises not to write.
-        is_const: bool,
-    },
-    /// A value.
-    Value(FoundElement<'a>),
-    /// An integer or an address.
-    Integer,
-    /// Anything.
-    Unknown,
-}
-
-/// What is found by value, or behind a pointer.
-#[derive(Clone, Copy, Debug)]
-pub enum FoundElement<'a> {
-    /// One or more numbers; a size of 0 is 4 or 8.
-    Numbers {
-        /// Of what kind.
-        kind: NumberKind,
-        /// Bytes of each.
-        size: usize,
-        /// How many.
-        lanes: usize,
-    },
-    /// A struct, union or enum.
-    Named(&'a str),
-    /// An address.
-    Address,
-    /// Anything.
-    Unknown,
-}
-
-/// A kind of number in C++.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NumberKind {
-    /// `bool`
-    Bool,
-    /// A character or a half: bits without a sign.
-    Bits,
-    /// With a sign.
-    Signed,
-    /// Without a sign.
-    Unsigned,
-    /// Floating point.
-    Float,
 }
 
 /// Bytes of an address.

@@ -2,7 +2,67 @@
 
 use cuda_ptx::{CScalar, CType};
 
-use super::declaration::{FoundElement, FoundType, NumberKind};
+/// A parameter as it is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// Its size in bytes.
+    pub size: usize,
+    /// Its type.
+    pub ty: FoundType<'a>,
+}
+
+/// A type as it is found.
+#[derive(Clone, Copy, Debug)]
+pub enum FoundType<'a> {
+    /// An address.
+    Pointer {
+        /// What lies there.
+        to: FoundElement<'a>,
+        /// Whether the kernel promises not to write.
+        is_const: bool,
+    },
+    /// A value.
+    Value(FoundElement<'a>),
+    /// An integer or an address.
+    Integer,
+    /// Anything.
+    Unknown,
+}
+
+/// What is found by value, or behind a pointer.
+#[derive(Clone, Copy, Debug)]
+pub enum FoundElement<'a> {
+    /// One or more numbers; a size of 0 is 4 or 8.
+    Numbers {
+        /// Of what kind.
+        kind: NumberKind,
+        /// Bytes of each.
+        size: usize,
+        /// How many.
+        lanes: usize,
+    },
+    /// A struct, union or enum.
+    Named(&'a str),
+    /// An address.
+    Address,
+    /// Anything.
+    Unknown,
+}
+
+/// A kind of number in C++.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// `bool`
+    Bool,
+    /// A character or a half: bits without a sign.
+    Bits,
+    /// With a sign.
+    Signed,
+    /// Without a sign.
+    Unsigned,
+    /// Floating point.
+    Float,
+}
 
 /// The type that the comparison works on. A `const` that the kernel does not keep is none.
 pub(super) fn found_type(ty: &CType, is_written: bool) -> FoundType<'_> {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use cuda_ptx::{CType, KernelName};
 
 use super::behaviour::{self, Seen};
-use super::declaration::{Found, FoundType, Kernel, Origin};
-use super::found::found_type;
+use super::declaration::{Kernel, Origin};
+use super::found::{Found, FoundType, found_type};
 use super::table::Table;
 use crate::error::{Error, ErrorKind, Result, count};
 use crate::function::Function;

@@ -2,29 +2,9 @@
 
 mod support;
 
-use std::sync::Mutex;
-
-use cuda_sim_machine::{Checks, Finding, FindingKind, Launch, Output, Services, run};
+use cuda_sim_machine::{Checks, Finding, FindingKind, Launch, run};
+use support::recorder::Recorder;
 use support::{Arena, program, thread_kernel};
-
-#[derive(Debug, Default)]
-struct Recorder(Mutex<Vec<Finding>>);
-
-impl Services for Recorder {
-    fn print(&self, _: Output, _: &[u8]) {}
-
-    fn allocate(&self, _: u64) -> u64 {
-        0
-    }
-
-    fn free(&self, _: u64) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn found(&self, finding: Finding) {
-        self.0.lock().unwrap().push(finding);
-    }
-}
 
 const BOTH: Checks = Checks {
     race: true,

@@ -2,29 +2,9 @@
 
 mod support;
 
-use std::sync::Mutex;
-
-use cuda_sim_machine::{Checks, Finding, FindingKind, Launch, Output, Services, run};
+use cuda_sim_machine::{Checks, Finding, FindingKind, Launch, run};
+use support::recorder::Recorder;
 use support::{Arena, program, thread_kernel};
-
-#[derive(Debug, Default)]
-struct Recorder(Mutex<Vec<Finding>>);
-
-impl Services for Recorder {
-    fn print(&self, _: Output, _: &[u8]) {}
-
-    fn allocate(&self, _: u64) -> u64 {
-        0
-    }
-
-    fn free(&self, _: u64) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn found(&self, finding: Finding) {
-        self.0.lock().unwrap().push(finding);
-    }
-}
 
 const OTHERS: &str = ".shared .align 16 .b8 before[64]; .shared .align 16 .b8 tile[1024]; .extern .shared .align 16 .b8 more[];
     .visible .entry other() { .shared .align 16 .b8 elsewhere[512]; .reg .u32 %x; ld.shared.u32 %x, [elsewhere]; ret; }";

@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use cuda_sim_machine::{
-    Contents, Fault, Finding, FindingKind, Launch, Limits, Memory, MemoryFault, Output, Program,
-    Services, Statistics, run,
+    Contents, Fault, Finding, FindingKind, Launch, Limits, Memory, MemoryFault, Program,
+    Statistics, run,
 };
+use support::recorder::Recorder;
 use support::{Arena, Params, program, thread_kernel};
 
 const BLOCKS: u32 = 48;
@@ -46,25 +47,6 @@ impl Memory for Partial<'_> {
     ) -> Result<(u64, Contents), MemoryFault> {
         let (old, _) = self.arena.atomic(address, size, update)?;
         Ok((old, self.contents(address, size)))
-    }
-}
-
-#[derive(Debug, Default)]
-struct Recorder(Mutex<Vec<Finding>>);
-
-impl Services for Recorder {
-    fn print(&self, _: Output, _: &[u8]) {}
-
-    fn allocate(&self, _: u64) -> u64 {
-        0
-    }
-
-    fn free(&self, _: u64) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn found(&self, finding: Finding) {
-        self.0.lock().unwrap().push(finding);
     }
 }
 

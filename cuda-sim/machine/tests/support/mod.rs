@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod bulk;
+pub(crate) mod recorder;
 pub(crate) mod services;
 
 use std::sync::Mutex;
