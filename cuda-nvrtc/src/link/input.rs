@@ -216,20 +216,20 @@ mod tests {
 
     #[test]
     fn damaged_binaries_never_reach_the_linker() {
-        let whole = b"!<arch>\n";
-        let truncated = b"\x7fELF\x02\x01\x01";
-        // SAFETY: nothing is linked.
-        let inputs = unsafe {
-            [
-                LinkInput::cubin(truncated),
-                LinkInput::cubin(b""),
-                LinkInput::lto_ir(truncated),
-                LinkInput::fatbin(whole),
-                LinkInput::object(truncated),
-                LinkInput::archive(truncated),
-            ]
-        };
-        for input in inputs {
+        type Constructor = unsafe fn(&'static [u8]) -> LinkInput<'static>;
+        let whole: &[u8] = b"!<arch>\n";
+        let truncated: &[u8] = b"\x7fELF\x02\x01\x01";
+        let cases: [(Constructor, &[u8]); 6] = [
+            (LinkInput::cubin, truncated),
+            (LinkInput::cubin, b""),
+            (LinkInput::lto_ir, truncated),
+            (LinkInput::fatbin, whole),
+            (LinkInput::object, truncated),
+            (LinkInput::archive, truncated),
+        ];
+        for (constructor, bytes) in cases {
+            // SAFETY: nothing is linked.
+            let input = unsafe { constructor(bytes) };
             let error = input.named("x").check().unwrap_err();
             assert!(error.to_string().contains("the input `x` is"), "{error}");
         }
