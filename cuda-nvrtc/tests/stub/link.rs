@@ -4,6 +4,10 @@ use cuda_nvrtc::{Architecture, ErrorKind, LinkInput, LinkOptions};
 
 use super::build::linker;
 
+const PTX: &str = ".version 7.0 .target sm_52 .address_size 64";
+/// How LTO-IR begins.
+const LTO_IR: &[u8] = b"\xedCN\x7f";
+
 #[test]
 fn the_names_of_all_versions_are_found() {
     for (name, prefix, suffix) in [("link_plain", "", ""), ("link_first", "__", "_12_0")] {
@@ -15,14 +19,11 @@ fn the_names_of_all_versions_are_found() {
             .keep_kernel("f")
             .raw("-time");
         // SAFETY: the library only counts the bytes.
-        let cubin = unsafe { LinkInput::cubin(b"\x7fELF\0") };
+        let lto = unsafe { LinkInput::lto_ir(LTO_IR) };
         let linked = linker
-            .link(
-                &[cubin.named("a.cubin"), LinkInput::ptx(".version 7.0")],
-                &options,
-            )
+            .link(&[lto.named("a.ltoir"), LinkInput::ptx(PTX)], &options)
             .unwrap();
-        let expected = "-arch=sm_90a\n-lto\n-maxrregcount=32\n-fma=0\n-kernels-used=f\n-time\na.cubin 1\nPtx 2\n";
+        let expected = "-arch=sm_90a\n-lto\n-maxrregcount=32\n-fma=0\n-kernels-used=f\n-time\na.ltoir 3\nPtx 2\n";
         assert_eq!(std::str::from_utf8(linked.image()).unwrap(), expected);
         let error = linker.version().unwrap_err();
         assert!(
@@ -38,7 +39,7 @@ fn errors_have_the_log() {
     let linker = linker("link_errors", "", "");
     let options = LinkOptions::new(Architecture::new(8, 0));
     let error = linker
-        .link(&[LinkInput::ptx(".version 7.0 // undefined")], &options)
+        .link(&[LinkInput::ptx(&format!("{PTX} // undefined"))], &options)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -46,10 +47,7 @@ fn errors_have_the_log() {
     );
     assert_eq!((error.kind(), error.status()), (ErrorKind::Link, Some(6)));
     let error = linker
-        .link(
-            &[LinkInput::ptx(".version 7.0")],
-            &options.clone().raw("-bad"),
-        )
+        .link(&[LinkInput::ptx(PTX)], &options.clone().raw("-bad"))
         .unwrap_err();
     assert_eq!(
         (error.kind(), error.log()),
@@ -59,7 +57,7 @@ fn errors_have_the_log() {
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     let ptx = linker
         .link(
-            &[LinkInput::ptx(".version 7.0")],
+            &[LinkInput::ptx(PTX)],
             &LinkOptions::new(Architecture::new(8, 0)).ptx(),
         )
         .unwrap_err();
